@@ -53,10 +53,7 @@ class KernelChecks:
     ) -> list[KernelCheck]:
         """Compare each cell with what its kernel said, but where its check is `known`."""
         checks = [
-            known[cell.panel]
-            if cell.panel in known
-            else compare_cell(cell, self._answers.pop(cell.panel), tables, work)
-            for cell in cells
+            known.get(cell.panel) or compare_cell(cell, self._answers.pop(cell.panel), tables, work) for cell in cells
         ]
         self.made += checks
         return checks
@@ -78,7 +75,7 @@ def compare_cell(cell: CheckedCell, brute: Answer, tables: Tables, work: Work) -
             difference, same = 0.0, True  # both fail on these rows
         else:
             ours = _responses_of(kernel)
-            difference = responses_differ(ours, brute, cell, work)
+            difference = responses_differ(ours, _responses_of(brute))
             same = difference <= ALLOWED[cell.tier] or _rounds_no_worse(difference, ours, cell, brute, work)
     words = f"{work.search.brief(cell.candidate)} on {cell.held.panel}, part {cell.held.part}"
     if cell.fewer is not None:
@@ -113,22 +110,15 @@ def _rounds_no_worse(difference: float, kernel: Responses | None, cell: CheckedC
         return False
     double = replace(work, task=replace(work.task, X=in_double(work.task.X)))
     exact = _responses_of(answer_quietly(cell.step.trainings[0], double, cell.candidate))
-    if single is None or exact is None:
-        return False
     # Both are at most that far from the exact answer, and either rounds once more.
-    own = max(
-        _relative(getattr(single, method), getattr(exact, method))
-        for method in METHODS
-        if getattr(single, method) is not None
-    )
-    return difference <= 2 * own + float(np.finfo(np.float32).eps)
+    return difference <= 2 * responses_differ(single, exact) + float(np.finfo(np.float32).eps)
 
 
 def _is_right_about_zero(kernel: Responses | None, cell: CheckedCell, work: Work) -> bool:
-    """Whether brute force says what the kernel does, as exactly as ever, once columns are moved to zero.
+    """Return whether the kernel agrees with brute force, within its tier, after the columns are moved near zero.
 
-    Of columns far from zero brute force loses digits. A row is taken from all others with no error but in the last
-    digit of what is left, so these fits have nothing to lose, and are what the kernel is held to.
+    Brute force loses digits if a column is far from zero. Subtracting one row from all rows is exact up to the last
+    digit, so brute force loses nothing on the moved columns. The kernel is compared with that fit.
     """
     ignores = IGNORES_ORIGIN.get(cell.kernel)
     training = cell.step.trainings[0]
@@ -138,11 +128,11 @@ def _is_right_about_zero(kernel: Responses | None, cell: CheckedCell, work: Work
     if moved is None:
         return False
     exact = answer_quietly(training, replace(work, task=replace(work.task, X=moved)), cell.candidate)
-    return responses_differ(kernel, exact, cell, work) <= ALLOWED[cell.tier]
+    return responses_differ(kernel, _responses_of(exact)) <= ALLOWED[cell.tier]
 
 
 def _in_single(responses: Responses | None) -> bool:
-    answers = [getattr(responses, method) for method in METHODS] if responses is not None else []
+    answers = [getattr(responses, method, None) for method in METHODS]
     return any(answer is not None and answer.dtype == np.float32 for answer in answers)
 
 
@@ -154,19 +144,12 @@ def _answer_of_kernel(cell: CheckedCell, tables: Tables, work: Work) -> Response
     return table.watched.get(place) or table.responses(*place) or answered_alone(cell, work)
 
 
-def responses_differ(kernel: Responses | None, brute: Answer, cell: CheckedCell, work: Work) -> float:
-    """The largest difference of responses, relative to the largest response."""
-    theirs = _responses_of(brute)
-    if kernel is None or theirs is None:
+def responses_differ(ours: Responses | None, theirs: Responses | None) -> float:
+    """The largest difference of responses, relative to the largest response; infinite where one side has none."""
+    if ours is None or theirs is None:
         return float("inf")
-    return max(
-        (
-            _relative(getattr(kernel, method), getattr(theirs, method))
-            for method in METHODS
-            if getattr(theirs, method) is not None
-        ),
-        default=0.0,
-    )
+    pairs = [(getattr(ours, method), getattr(theirs, method)) for method in METHODS]
+    return max((relative_gap(one, other) for one, other in pairs if other is not None), default=0.0)
 
 
 def answered_alone(cell: CheckedCell, work: Work) -> Answer:
@@ -184,11 +167,11 @@ def _responses_of(answer: Responses | Answer) -> Responses | None:
     return None if answer.responses is None else answer.responses[0]
 
 
-def _relative(ours: Any, theirs: Any) -> float:
+def relative_gap(ours: Any, theirs: Any) -> float:
+    """The largest difference of two arrays, relative to the largest number; other values are the same or not."""
     if ours is None or np.shape(ours) != np.shape(theirs):
         return float("inf")
     if np.asarray(theirs).dtype.kind not in "fiu":
         return 0.0 if np.array_equal(ours, theirs) else float("inf")
-    largest = float(np.max(np.abs(theirs), initial=0.0))
-    gap = float(np.max(np.abs(np.asarray(ours, dtype=float) - theirs), initial=0.0))
-    return gap / largest if largest else gap
+    largest = float(np.max(np.abs(theirs), initial=0.0)) or 1.0
+    return float(np.max(np.abs(np.asarray(ours, dtype=float) - theirs), initial=0.0)) / largest

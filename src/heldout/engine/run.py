@@ -83,11 +83,7 @@ def run_study(
     """
     started = perf_counter()
     work = work_of(study, task, fit_params or {}, how)
-    progress = open_progress(
-        how.progress,
-        on_event=how.options.on_event,
-        expected=partial(total_work, work=work),
-    )
+    progress = open_progress(how.progress, on_event=how.options.on_event, expected=partial(total_work, work=work))
     settings = BackendSettings(
         jobs=how.jobs,
         limits=limits_of(how.options, deadline=how.deadline),

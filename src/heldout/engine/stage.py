@@ -21,7 +21,6 @@ from heldout.kernels.perform import FITTED, naming_the_way_out
 from heldout.kernels.step import Step, Work, sides_of
 from heldout.planner.checked_cells import CheckedCell, KernelCheck
 from heldout.planner.plan import Plan
-from heldout.search.search import Search
 from heldout.study.answers import Tables
 from heldout.study.study import FINAL, Study
 
@@ -45,7 +44,8 @@ def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None
     """
     steps, checks = plans[-1].steps, stage.checks
     drawn = checks.draws.draw([step for step in steps if step.cells], stage.work, waits=waits)
-    postpones = waits and not calls_user(stage.work.search)
+    search = stage.work.search  # a function of the user's that chooses sees no numbers before their check is over
+    postpones = waits and not (callable(search.choose) or callable(search.simplest))
     cells = [cell for cell in drawn if not (postpones and cell.origin.spreads)] + checks.postponed
     checks.postponed = [cell for cell in drawn if cell not in cells]
     journal = stage.journal
@@ -113,11 +113,6 @@ class FinalFit(NamedTuple):
     kernel: str
     tier: str
     seconds: float
-
-
-def calls_user(search: Search) -> bool:
-    """Whether a function of the user's chooses: it sees no numbers before their check is over."""
-    return callable(search.choose) or callable(search.simplest)
 
 
 def final_by_kernel(study: Study, plans: Sequence[Plan], checks: Iterable[KernelCheck], work: Work) -> FinalFit | None:

@@ -1,6 +1,8 @@
-"""The account of a study that passes over a stream."""
+"""Describes the plan and the cost of a study on a stream, as `explain` prints them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from heldout.engine.stream_passes import sample_size
 from heldout.engine.stream_source import Source
@@ -12,14 +14,14 @@ from heldout.study.study import TEST, VALIDATION, Panel, Study
 RULE, TIER = "statistics", "rounding"
 
 
-def account_of_stream(study: Study, source: Source, *, passes: int | None = None, keep_rows: bool = False) -> Account:
+def account_of_stream(study: Study, source: Source, *, passes: int | None = None, keep_rows: bool) -> Account:
     """What a study of a stream costs; `passes` is how many there were, where that is known."""
     search = study.search
     expected = expected_passes(study, source, keep_rows=keep_rows)
     inner = next((study.splits[panel.splits] for panel in study.panels if panel.level == VALIDATION), None)
     levels = [level for level in (VALIDATION, TEST) if study.of_level(level)]
     lines = tuple(_line(level, study) for level in levels)
-    brute = sum(_fits_of_brute_force(panel, study) for panel in study.panels)
+    brute = _cells(study.panels)
     note = _words_of_passes(study, source, passes, expected)
     record = PassRecord(name=RULE, fits_before=brute, fits_after=sum(line.fits for line in lines), used=True, note=note)
     return Account(
@@ -47,20 +49,19 @@ def expected_passes(study: Study, source: Source, *, keep_rows: bool) -> int:
 
 def _line(level: str, study: Study) -> Line:
     panels = study.of_level(level)
-    cells = sum(len(panel.parts) * (len(panel.candidates) if panel.candidates is not None else 1) for panel in panels)
     return Line(
         stage=1,
         level=level,
         rule=RULE,
         tier=TIER,
-        cells=cells,
+        cells=_cells(panels),
         fits=sum(len(panel.parts) for panel in panels),
         waits=any(panel.candidates is None for panel in panels),
     )
 
 
-def _fits_of_brute_force(panel: Panel, study: Study) -> int:
-    return len(panel.parts) * (len(panel.candidates) if panel.candidates is not None else 1)
+def _cells(panels: Sequence[Panel]) -> int:
+    return sum(len(panel.parts) * (1 if panel.candidates is None else len(panel.candidates)) for panel in panels)
 
 
 def _words_of_passes(study: Study, source: Source, passes: int | None, expected: int) -> str:

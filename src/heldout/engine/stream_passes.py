@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +38,15 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Watched:
-    """Rows by number and by the hash of their features, and some of them whole: those of the smallest hashes."""
+    """Holds test rows for the ledger: their numbers, their feature hashes, and the values of a sample of them."""
 
     numbers: NDArray[np.int64]
     content: NDArray[np.uint64]
     X: Floats
     y: NDArray[Any]
+
+
+Columns = TypeVar("Columns", Sample, Watched)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,7 +70,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Gather:
-    """What is done to a chunk; sent to workers where the stream has any."""
+    """Sums the products of one chunk and samples its rows. It can be pickled for the stream's workers."""
 
     layout: Layout
     rows: int
@@ -112,36 +115,24 @@ def gather(source: Source, *, shift: Shift | None = None) -> Gathered:
     shift = source.shift if shift is None else shift
     layout = Layout(cells=source.plan.cells, classes=source.task.classes, shift=shift)
     do = _Gather(layout=layout, rows=source.stream.rows, seed=source.plan.seed, watched=source.watched)
-    total, samples, seen = layout.empty(), [], []
+    total, samples, seen = layout.empty(), list[Sample](), list[Watched]()
     for piece in source.each(do):
         total.add(piece.products)
         _refuse_not_finite(total, piece.rows, source.stream)
         samples.append(piece.sample)
         if piece.watched is not None:
             seen.append(piece.watched)
-    return Gathered(statistics=total.as_statistics(layout), sample=_joined(samples), watched=_all_watched(seen))
+    watched = _joined(seen) if seen else None
+    return Gathered(statistics=total.as_statistics(layout), sample=_joined(samples), watched=watched)
 
 
-def _joined(samples: Sequence[Sample]) -> Sample:
-    return Sample(
-        X=np.concatenate([one.X for one in samples]),
-        y=np.concatenate([one.y for one in samples]),
-        cells=np.concatenate([one.cells for one in samples]),
-    )
+def _joined(parts: Sequence[Columns]) -> Columns:
+    """The rows of all parts, one after the other."""
+    names = [field.name for field in fields(parts[0])]
+    return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
 
-def _all_watched(seen: Sequence[Watched]) -> Watched | None:
-    if not seen:
-        return None
-    return Watched(
-        numbers=np.concatenate([one.numbers for one in seen]),
-        content=np.concatenate([one.content for one in seen]),
-        X=np.concatenate([one.X for one in seen]),
-        y=np.concatenate([one.y for one in seen]),
-    )
-
-
-def _matrix(chunk: Chunk, rows: Rows) -> Floats:
+def _matrix(chunk: Chunk, rows: Rows | slice) -> Floats:
     return np.stack([np.asarray(column[rows], dtype=np.float64) for column in chunk.columns], axis=1)
 
 
@@ -175,7 +166,7 @@ class Ask:
 
 @dataclass(kw_only=True, eq=False)
 class Tally:
-    """What an ask has found so far, a place for each predictor in the order asked."""
+    """Accumulates, chunk by chunk, the losses of the predictors of one `Ask`, in their order."""
 
     sums: Floats  # predictors × losses
     count: int = 0
@@ -200,16 +191,13 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _AskChunk:
-    """What is done to a chunk; sent to workers where the stream has any."""
+    """Asks the predictors about the held-out rows of one chunk. It can be pickled for the stream's workers."""
 
     asks: Sequence[Ask]
     held: NDArray[np.bool_]  # asks × cells
 
     def __call__(self, chunk: Chunk, cells: Codes, codes: Codes | None) -> list[Tally]:
-        X = np.empty((len(chunk), len(chunk.columns)))
-        for place, column in enumerate(chunk.columns):
-            X[:, place] = column
-        found = []
+        X, found = _matrix(chunk, slice(None)), []
         for ask, held in zip(self.asks, self.held, strict=True):
             rows = np.flatnonzero(held[cells])
             tally = Tally.empty(ask)

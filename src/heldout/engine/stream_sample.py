@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows, derive
 from heldout.base.warnings import catch_warnings
-from heldout.engine.checks import ROUNDING
+from heldout.engine.checks import ROUNDING, relative_gap
 from heldout.engine.stream_account import RULE, TIER
 from heldout.engine.stream_passes import Sample, Tally
 from heldout.engine.stream_source import Source
@@ -112,9 +112,7 @@ def _thinned(sample: Sample, cells: Splits) -> Sample:
     """Fewer rows where many parts hold out the same ones again."""
     answers = int(np.bincount(sample.cells, minlength=int(cells.rows[-1]) + 1)[cells.held].sum())
     step = -(-answers // MOST_ANSWERS)
-    if step <= 1:
-        return sample
-    return Sample(X=sample.X[::step], y=sample.y[::step], cells=sample.cells[::step])
+    return sample if step <= 1 else _only(sample, slice(None, None, step))
 
 
 def _within(sample: Sample, cells: Rows) -> Rows:
@@ -189,7 +187,7 @@ def _sides(study: Study, panel: Panel, part: int, sample: Sample) -> tuple[Sampl
     return _only(sample, np.isin(sample.cells, trained)), _only(sample, np.isin(sample.cells, held))
 
 
-def _only(sample: Sample, rows: NDArray[np.bool_]) -> Sample:
+def _only(sample: Sample, rows: NDArray[np.bool_] | slice) -> Sample:
     return Sample(X=sample.X[rows], y=sample.y[rows], cells=sample.cells[rows])
 
 
@@ -197,18 +195,13 @@ def _differences(fits: Fits, place: int, theirs: Any, held: Sample) -> Iterator[
     """Differences of predictions and of the sum of squared errors, or of scores of classes, relative to the largest."""
     ours = fits.predictor(place, None)
     scores = next((name for name in SCORES if hasattr(theirs, name)), "predict")
-    yield _relative(getattr(ours, scores)(held.X), getattr(theirs, scores)(held.X))
+    yield relative_gap(getattr(ours, scores)(held.X), getattr(theirs, scores)(held.X))
     if scores != "predict":
         return
     predicted = theirs.predict(held.X)
     answers = fits.respond(held.X, (SQUARED,))[place]
-    yield float("inf") if answers is None else _relative(answers.predict, predicted)
+    yield float("inf") if answers is None else relative_gap(answers.predict, predicted)
     squares = fits.squares(_statistics(held, None))
     if squares is not None:
         by_rows = float(((held.y - predicted) ** 2).sum())
         yield abs(float(squares[0][place]) - by_rows) / (float((predicted**2).sum()) + by_rows or 1.0)
-
-
-def _relative(ours: Any, theirs: Any) -> float:
-    largest = float(np.max(np.abs(theirs), initial=0.0)) or 1.0
-    return float(np.max(np.abs(np.asarray(ours, dtype=np.float64) - theirs), initial=0.0)) / largest

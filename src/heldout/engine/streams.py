@@ -1,4 +1,4 @@
-"""A study answered from passes over a stream: statistics first, rows again where they are needed."""
+"""Runs a study on a stream: one pass gathers statistics, and another reads the rows if a loss needs them."""
 
 from __future__ import annotations
 
@@ -43,11 +43,6 @@ class Streamed:
 
     outcome: Outcome
     run: StreamRun
-
-    @property
-    def rows(self) -> tuple[Tally, ...] | None:
-        """Results of single rows, one a test part."""
-        return None if self.outcome.stream is None else self.outcome.stream.kept
 
 
 @dataclass(kw_only=True, eq=False)
@@ -286,8 +281,6 @@ def answer_from_squares(
     """The answer of each place; None where the sum of squared errors lost its digits."""
     family, fits, places = solved
     found = fits.squares(rows)
-    count, spread = int(rows.counts.sum()), _spread_of_target(rows)
-    losses = work.losses[held.level]
     for place in places:
         candidate = family.candidates[place]
         if place in fits.failures:
@@ -298,11 +291,7 @@ def answer_from_squares(
         if doubtful[place]:
             yield place, None
             continue
-        values = []
-        for loss in losses:
-            take = from_squares(loss)
-            assert take is not None, "losses that need rows are asked row by row"
-            values.append(take(float(squares[place]), spread, count))
+        values = [_from_squares(loss, float(squares[place]), rows) for loss in work.losses[held.level]]
         yield place, _cell(work, held, candidate, values)
 
 
@@ -316,7 +305,8 @@ def answers_of_tally(work: Work, held: Held, asked: tuple[Ask, Tally], rows: Sta
         elif number in tally.failed:
             yield failed_cell(work, held, candidate, failure_of(tally.failed[number], "score"))
         else:
-            values = [_value(loss, total, rows) for loss, total in zip(ask.losses, tally.sums[number], strict=True)]
+            sums = tally.sums[number].tolist()
+            values = [_value(loss, total, rows) for loss, total in zip(ask.losses, sums, strict=True)]
             yield _cell(work, held, candidate, values, rows=_kept(ask, tally) if ask.keep else None)
 
 
@@ -344,12 +334,13 @@ def pooled_values(study: Study, tables: Tables, statistics: Statistics) -> tuple
 
 
 def _value(loss: Loss, total: float, rows: Statistics) -> float:
-    count = int(rows.counts.sum())
-    if loss.rows is not None:
-        return float(total) / count
+    return total / int(rows.counts.sum()) if loss.rows is not None else _from_squares(loss, total, rows)
+
+
+def _from_squares(loss: Loss, total: float, rows: Statistics) -> float:
     take = from_squares(loss)
-    assert take is not None, "other losses of whole sets are refused for streams"
-    return take(float(total), _spread_of_target(rows), count)
+    assert take is not None, "losses that need rows are asked row by row, others of whole sets are refused for streams"
+    return take(total, _spread_of_target(rows), int(rows.counts.sum()))
 
 
 def _kept(ask: Ask, tally: Tally) -> RowLosses:

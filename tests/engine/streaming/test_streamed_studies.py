@@ -255,8 +255,7 @@ def test_rows_that_are_kept_are_those_of_the_study_in_memory(written):
     question, streamed = asked_and_streamed(learner, written(frame), rows=True)
     memory = in_memory(question, frame)
     assert streamed.run.passes == 2
-    assert streamed.rows is not None
-    for part, tally in enumerate(streamed.rows):
+    for part, tally in enumerate(streamed.outcome.stream.kept):
         rows = np.concatenate(tally.rows)
         np.testing.assert_array_equal(np.sort(rows), memory.study.splits["outer"].held_rows(part))
         (panel,) = (p for p in memory.study.of_level(TEST) if part in p.parts)
