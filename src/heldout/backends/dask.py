@@ -70,7 +70,7 @@ class DaskBackend:
         self.on_lost: OnLost = settings.on_lost or (lambda cause, again: None)
         self.sendings = 0  # how often the data were sent
         self._modules = (*ALWAYS_COMPARED, *(name for name in COMPARED_IF_LOADED if name in sys.modules))
-        self._versions = versions_of(self._modules)
+        self.versions = versions_of(self._modules)
         self._mapped = True  # workers see our files, until one does not
         self._data: tuple[str, Future] | None = None  # by fingerprint
 
@@ -90,11 +90,6 @@ class DaskBackend:
         finally:
             with suppress(OSError):
                 os.unlink(context.path)
-
-    @property
-    def versions(self) -> str:
-        """The versions that workers must have, in a message."""
-        return ", ".join(f"{name} {version}" for name, version in self._versions.items())
 
     def send_data(self, work: Work) -> Future:
         """Submit the task that loads the data of the study, unless that was done before."""
@@ -127,7 +122,7 @@ class DaskBackend:
             return self.client.submit(RemoteFile, None, Path(ref.path).read_bytes(), key=key)
 
     def send_anew(self, *, mapped: bool) -> None:
-        """Forget what was sent, so that it is sent again when next needed; as messages from now on unless `mapped`."""
+        """Release the data, so that the next use sends them again. Unless `mapped`, send bytes from now on."""
         self._mapped = self._mapped and mapped
         self.release()
 
@@ -142,7 +137,7 @@ class DaskBackend:
         left = self.limits.time_left()
         settings = BatchSettings(
             modules=self._modules,
-            versions=frozenset(self._versions.items()),
+            versions=frozenset(self.versions.items()),
             fits=tuple(max(1, step.fits) for step in steps),
             threads=threads,
             fit_seconds=self.limits.fit_seconds,
@@ -292,7 +287,8 @@ class InFlight:
         except Exception as error:
             way_out = []
             if isinstance(error, ImportError | AttributeError):  # it lacks heldout, or has another version
-                way_out = [f"Install the versions of the client there: {self._backend.versions}."]
+                versions = ", ".join(f"{name} {version}" for name, version in self._backend.versions.items())
+                way_out = [f"Install the versions of the client there: {versions}."]
             text = f"A Dask worker could not do its task: {type(error).__name__}: {error}."
             raise BackendError(text, *way_out) from error
         self._drop(key)

@@ -1,8 +1,7 @@
 """The code that runs on a Dask worker: it hands a batch of steps to a supervised process beside the worker.
 
 Dask runs tasks on threads of one process. There a fit that crashes takes the worker with it, warnings and BLAS limits
-of two fits mix, and a fit that keeps the interpreter lock silences the worker's heartbeat. So each thread has a process
-of the local pool beside it, the same program as on the user's machine: bits, failures and their names are the same too.
+of two fits mix, and a fit that keeps the interpreter lock silences the worker's heartbeat.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache, partial
 from time import monotonic
 from typing import Any
 
@@ -185,29 +184,23 @@ class WorkerPools:
 _pools = WorkerPools(linger=LINGER)
 
 
-class RemoteRunner:
-    """Computes steps in a process beside a Dask worker: it opens the files of the work and its data once."""
+def run_step(work: SharedRef, data: SharedRef, threads: int, step: bytes) -> bytes:
+    """Compute a pickled step in a process beside a Dask worker."""
+    return dumps(_open_runner(work, data, threads)(pickle.loads(step)))
 
-    def __init__(self, *, work: SharedRef, data: SharedRef, threads: int) -> None:
-        self._work = work
-        self._data = data
-        self._threads = threads
-        self._runner: Any = None
 
-    def __call__(self, step: bytes) -> bytes:
-        from heldout.backends.processes import StepRunner  # learners are loaded there, not in the Dask worker
+@lru_cache(maxsize=1)
+def _open_runner(work: SharedRef, data: SharedRef, threads: int) -> Callable[[Any], Any]:
+    from heldout.backends.processes import StepRunner  # learners are loaded there, not in the Dask worker
 
-        if self._runner is None:
-            work = replace(pickle.loads(self._work.open()), jobs=self._threads)
-            self._runner = StepRunner(work, self._data)
-        return dumps(self._runner(pickle.loads(step)))
+    return StepRunner(replace(pickle.loads(work.open()), jobs=threads), data)
 
 
 def run_batch(data: RemoteFile, work: RemoteFile, steps: Sequence[bytes], settings: BatchSettings) -> BatchReport:
     """Compute pickled steps: the function of every Dask task. Returns pickled answers, or why a step has none."""
     check_versions(settings.modules, settings.versions)
     wanted, threads = _watch_task()
-    runner = RemoteRunner(work=work.ref(), data=data.ref(), threads=min(settings.threads, threads))
+    runner = partial(run_step, work.ref(), data.ref(), min(settings.threads, threads))
     limits = _CancellableLimits(
         fit_seconds=settings.fit_seconds,
         fit_bytes=settings.fit_bytes,
