@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.responses import Responses, cut_rows
-from heldout.splits.drawn import cuts_of
 from heldout.study.study import Panel, Study
 
 Cell = tuple[int, int]  # candidate and part
@@ -126,7 +125,7 @@ class PanelTable:
             fit_seconds=np.zeros(shape),
             score_seconds=np.zeros(shape),
             answered=np.zeros(shape, dtype=bool),
-            cuts=cuts_of(sizes),
+            cuts=np.append(0, np.cumsum(sizes)).astype(np.intp),
             weights=weights,
             _has_rows=np.zeros(shape, dtype=bool),
             _place=np.full(shape, -1),
