@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,6 @@ from heldout.task import Task
 class TestedPart:
     """What one test part recorded: the loss of the part for each reported loss, those of its rows, the responses."""
 
-    __test__: ClassVar[bool] = False  # no test, whatever its name begins with
-
     part: int
     losses: Floats
     row_losses: RowLosses  # one array a reported loss; None for a loss that has none
@@ -43,8 +41,6 @@ class TestedPart:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TestLosses:
     """The tested parts of a study, and for each reported loss the record that its estimate is made from."""
-
-    __test__: ClassVar[bool] = False  # no test, whatever its name begins with
 
     parts: tuple[TestedPart, ...]
     records: tuple[Record, ...]
