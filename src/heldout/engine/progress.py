@@ -144,18 +144,18 @@ class Progress:
         self._work_total = self._work + work * (1.0 + waiting / max(cells, 1))
 
     def expect_rounds(self, rounds: int) -> None:
-        """The same is done so many times."""
+        """Set the total to a number of rounds of equal work."""
         self.total, self._work_total = rounds, float(rounds)
 
     def end_round(self, *, failed: bool) -> None:
-        """It was done once more."""
+        """Record that one round has ended."""
         self.done += 1
         self._work += 1.0
         self.failed += failed
         self._show()
 
     def recall(self, steps: Sequence[Step], left: Sequence[Step]) -> None:
-        """All of these steps but what is left was done before this run, and says nothing about its pace."""
+        """Record the steps that an earlier run finished (all but `left`). Ignore them in the speed estimate."""
         known = sum([step.cells for step in steps]) - sum([step.cells for step in left])
         if not known:
             return
