@@ -150,7 +150,7 @@ def chooses_on_all_rows(study: Study) -> bool:
 
 def tune_on_all_rows(study: Study, task: Task, how: Running) -> Outcome:
     """The choice on all rows, and the final predictor where a kernel makes it."""
-    return run_study(_posed(study, task), task, how, finally_fit=True)
+    return run_study(_posed(study, task), task, how)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,7 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     options = own_options(tuned.options)
     study = pose_tuning(search, task, task.all_rows, race=race_of(options))
     how = Running(jobs=tuned.jobs, options=options)
-    outcome = run_study(study, task, how, fit_params=fit_params, finally_fit=True)
+    outcome = run_study(study, task, how, fit_params=fit_params)
     chosen = chosen_or_refuse(outcome)
     predictor, seconds = final_of(outcome, task, chosen, fit_params=fit_params)
     _leave_attributes(tuned, outcome, predictor, chosen=chosen, seconds=seconds)
@@ -142,9 +142,7 @@ def _count_failed(outcome: Outcome) -> str:
 
 
 def final_of(outcome: Outcome, task: Task, chosen: int, *, fit_params: Mapping[str, Any]) -> tuple[Any, float]:
-    """The final predictor of what was chosen on all rows, and the seconds it took: the kernel's own, or another fit."""
-    if outcome.final is not None:
-        return outcome.final.predictor, outcome.final.seconds
+    """Fit the final predictor of what was chosen on all rows. Also return the seconds it took."""
     started = perf_counter()
     search, inner = outcome.study.search, outcome.study.splits[FINAL]
     with one_thread():
@@ -180,9 +178,6 @@ def _leave_attributes(tuned: Any, outcome: Outcome, predictor: Any, *, chosen: i
     tuned.splits_ = outcome.study.splits[FINAL]
     tuned.n_splits_ = len(tuned.splits_)
     tuned.plan_ = outcome.account
-    if (final := outcome.final) is not None:
-        note = f"the final predictor comes from the kernel {final.kernel}, tier {final.tier}: no further fit was made"
-        tuned.plan_ = replace(outcome.account, notes=(*outcome.account.notes, note))
     tuned.failures_ = [
         {
             "candidate": search.describe(candidate),

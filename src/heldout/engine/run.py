@@ -20,7 +20,7 @@ from heldout.base.options import Options, switched_rules
 from heldout.base.words import show_seconds
 from heldout.engine.live_file import publish_progress
 from heldout.engine.progress import open_progress
-from heldout.engine.stage import FinalFit, Stage, final_by_kernel, perform_stage
+from heldout.engine.stage import Stage, perform_stage
 from heldout.journal import JournalUse, StudyJournal, journal_of
 from heldout.kernels.expected_work import total_work
 from heldout.kernels.step import Plain, Work, sides_of
@@ -70,17 +70,11 @@ class Outcome:
     journal: JournalUse | None = None  # what came from the journal; it changes no number
     lost: tuple[WorkerLost, ...] = ()  # worker processes that died on the way
     stopped: str | None = None  # why it is incomplete, where its time was up
-    final: FinalFit | None = None  # of the choice on all rows, where that was asked for and its kernel can make it
     stream: OfStream | None = None  # what a stream gave beside its tables
 
 
-def run_study(
-    study: Study, task: Task, how: Running, *, fit_params: Mapping[str, Any] | None = None, finally_fit: bool = False
-) -> Outcome:
-    """Answer a study. The same question and seed give the same numbers, whatever `how` says.
-
-    With `finally_fit`, and where a kernel can, the candidate chosen on all rows is fitted from what the study computed.
-    """
+def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str, Any] | None = None) -> Outcome:
+    """Answer a study. The same question and seed give the same numbers, whatever `how` says."""
     started = perf_counter()
     work = work_of(study, task, fit_params or {}, how)
     progress = open_progress(how.progress, on_event=how.options.on_event, expected=partial(total_work, work=work))
@@ -107,11 +101,9 @@ def run_study(
             limited=how.options.limits_fits,
             stage=Stage(work=work, backend=backend, tables=Tables(), progress=progress, journal=journal),
         )
-        stopped = final = None
+        stopped = None
         try:
             loop.go_round(queue_seed=how.options.queue_seed)
-            if finally_fit:
-                final = final_by_kernel(loop.study, loop.plans, loop.stage.checks.made, work)
         except KeyboardInterrupt as interrupt:
             if how.journal is not None:
                 interrupt.add_note(f"What finished is in {how.journal}. The same call goes on from there.")
@@ -133,7 +125,6 @@ def run_study(
         journal=None if journal is None else journal.use,
         lost=tuple(progress.lost),
         stopped=stopped,
-        final=final,
     )
 
 

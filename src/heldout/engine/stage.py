@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
-from typing import Any, NamedTuple
 
 import numpy as np
-import sklearn
 
 from heldout.backends.base import Backend
-from heldout.backends.threads import one_thread
 from heldout.engine.checks import KernelChecks
 from heldout.engine.progress import Progress
 from heldout.journal import StudyJournal, unanswered
-from heldout.kernels.brute import make_candidate
 from heldout.kernels.expected_work import longest_first
-from heldout.kernels.perform import FITTED, naming_the_way_out
 from heldout.kernels.step import Step, Work, sides_of
-from heldout.planner.checked_cells import CheckedCell, KernelCheck
+from heldout.planner.checked_cells import CheckedCell
 from heldout.planner.plan import Plan
 from heldout.study.answers import Tables
-from heldout.study.study import FINAL, Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,33 +97,3 @@ def _do(stage: Stage, steps: list[Step], cells: Sequence[CheckedCell], work: Wor
         shown = [answer for answer in answers if answer.panel not in stage.tables.asides]
         stage.progress.tell_failures(shown, work.search.describe)
         stage.progress.advance(step, shown)
-
-
-class FinalFit(NamedTuple):
-    """A predictor on all rows, which kernel made it, and the seconds it took."""
-
-    predictor: Any
-    kernel: str
-    tier: str
-    seconds: float
-
-
-def final_by_kernel(study: Study, plans: Sequence[Plan], checks: Iterable[KernelCheck], work: Work) -> FinalFit | None:
-    """The chosen candidate on all rows, by the kernel that answered each of its cells and passed its checks.
-
-    None where only scikit-learn's own fit will do.
-    """
-    candidate = study.chosen[FINAL].candidate if FINAL in study.chosen else None
-    if candidate is None or study.search.final != "retrain" or work.fit_params:
-        return None
-    answered = {(step.kernel, step.tier) for plan in plans for step in plan.steps if candidate in step.candidates}
-    if len(answered) != 1:
-        return None
-    ((kernel, tier),) = answered
-    made = [check for check in checks if check.kernel == kernel]
-    if kernel not in FITTED or not made or not all(check.passed for check in made):
-        return None
-    started = perf_counter()
-    with one_thread(), sklearn.config_context(**work.config), naming_the_way_out(kernel):
-        predictor = FITTED[kernel](make_candidate(work.search, candidate), work, FINAL)
-    return None if predictor is None else FinalFit(predictor, kernel, tier, perf_counter() - started)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import sklearn
 
@@ -43,11 +42,6 @@ ACROSS: tuple[AcrossKernel, ...] = (
     DISCRIMINANTS,
     SMOOTHERS,
 )
-
-# Kernels that can make the final predictor of what they answered.
-FITTED: Mapping[str, Callable[[Any, Work, str], Any | None]] = {
-    kernel.name: fitted for kernel in ACROSS if (fitted := getattr(kernel, "fitted", None)) is not None
-}
 
 # Those that can tell whether a candidate answers the same wherever columns begin.
 IGNORES_ORIGIN: Mapping[str, Callable[[Search, Task, int], bool]] = {
