@@ -1,1 +1,1 @@
-"""From a result's facts to what people read. Nothing is computed here."""
+"""Formats the facts of a result as text, HTML and figures; nothing is computed here."""

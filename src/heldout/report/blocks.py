@@ -1,5 +1,7 @@
-"""The blocks that a report is made of. Every value is turned into blocks once; text, terminal, notebook and page
-each show the same blocks their own way."""
+"""The blocks that a report consists of.
+
+Every value is first turned into blocks; plain text, terminal, notebook and page then each display the same blocks.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ Style = Literal["", "strong", "good", "quiet", "badge", "info", "warning", "erro
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of text with a style; "info", "warning" and "error" are badges in a colour of their own."""
+    """Holds a piece of text and its style; "info", "warning" and "error" are coloured badges."""
 
     text: str
     style: Style = ""
@@ -20,7 +22,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in a table that is shown in other words, such as "closed form" for no fits."""
+    """Holds a number of a table and the text that is displayed for it, such as "closed form" for 0 fits."""
 
     value: float | str | None
     words: str
@@ -32,14 +34,14 @@ Cell = Text | Number | float | None
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What is read first."""
+    """Holds the text that a report begins with."""
 
     text: Text
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A sentence, or a list of them under a title."""
+    """Holds a sentence, a list of sentences, or both, under an optional title."""
 
     text: Text = ""
     items: tuple[Text, ...] = ()
@@ -48,20 +50,20 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts by name; those that are None or empty are left out."""
+    """Holds facts by label; facts that are None or empty are left out."""
 
     rows: Mapping[str, Text | None]
     title: str = ""
 
     @property
     def given(self) -> dict[str, Text]:
-        """The facts that are not left out."""
+        """The facts that are not None or empty, by label."""
         return {label: text for label, text in self.rows.items() if text is not None and text != ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows under a heading. Columns that hold no word are left out; what does not fit is counted."""
+    """Holds the rows of a table. Columns whose cells are all empty are left out; rows that do not fit are counted."""
 
     title: str
     head: tuple[str, ...]
@@ -75,7 +77,7 @@ class Table:
     sentences: bool = False  # whether the last column holds sentences: text and terminal set them below their row
 
     def columns(self) -> dict[int, bool]:
-        """The places of the columns that hold something, and whether they hold numbers alone."""
+        """Return the index of each column that is not empty, with True where the column holds only numbers."""
         held = {place: [row[place] for row in self.rows] for place in range(len(self.head))}
         return {
             place: not any(isinstance(cell, str | Span | tuple) and not is_infinite(cell) for cell in cells)
@@ -85,7 +87,7 @@ class Table:
 
 
 def is_infinite(cell: Any) -> bool:
-    """Whether a cell is an infinite number, which summaries hold as text, since JSON has none."""
+    """Check whether a cell is "inf" or "-inf": summaries hold infinite numbers as text, since JSON has none."""
     return cell in ("inf", "-inf")
 
 
@@ -94,7 +96,7 @@ Remark = tuple[str, str, str, Mapping[str, str]]  # code, severity, message, and
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Numbered remarks."""
+    """Holds findings: a code, a severity, a message and further facts each."""
 
     rows: tuple[Remark, ...]
     brief: int = 8  # shown in a notebook at once; the others are a click away
@@ -104,7 +106,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Text that keeps its lines: a call, a command, a traceback."""
+    """Holds text whose line breaks are kept: a call, a command, a traceback."""
 
     text: str | None
     title: str = ""
@@ -112,7 +114,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure by its name in the catalogue of figures, with its data. Pages draw it; elsewhere it is left out."""
+    """Holds the name of a figure and its data. Pages draw it; text, terminal and notebook leave it out."""
 
     name: str
     data: Mapping[str, Any]
@@ -120,7 +122,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Blocks behind a title that is clicked. Where nothing can be clicked they are shown only if `always`."""
+    """Holds blocks behind a clickable title. Text and terminal display them only if `always` is true."""
 
     title: str
     blocks: tuple[Block, ...]

@@ -1,4 +1,4 @@
-"""Summaries of comparisons as blocks: on one dataset, against chance, and over datasets."""
+"""Turns summaries of comparisons into blocks: on one dataset, against chance, and over several datasets."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from heldout.report.words import DASH, amount, between, level_words, p_words, ro
 from heldout.results.study_record import words_of_choice
 
 MOST_PAIRS = 45  # all pairs of ten learners
-FEW_PAIRS = 6  # whose sentences stand in sight
+FEW_PAIRS = 6  # up to this many pairs, their sentences are displayed at once
 _TESTS, _RANK_TESTS = {"p": "p", "p_holm": "Holm p"}, {"p_nemenyi": "Nemenyi p", "p_permuted": "shuffled p"}
 _CHANCES = {"chance_first_better": "better", "chance_equal": "equal", "chance_second_better": "worse"}
 ALONE = "Each interval holds by itself: two that overlap do not mean that there is no difference."
 
 
 def comparison_blocks(summary: Mapping[str, Any]) -> list[Block]:
-    """The verdict, ranking, differences of pairs, findings, and how they were made."""
+    """Return the blocks of a comparison: verdict, ranking, differences of pairs, findings and settings."""
     verdict, pairs, ranking = summary["verdict"], summary["pairs"], summary["ranking"]
     sentences = tuple(pair["sentence"] for pair in pairs[:MOST_PAIRS])
     sentences += (f"… {len(pairs) - MOST_PAIRS} more pairs",) if len(pairs) > MOST_PAIRS else ()
@@ -46,7 +46,7 @@ def comparison_blocks(summary: Mapping[str, Any]) -> list[Block]:
 
 
 def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
-    """The learners, the best first, each with its interval."""
+    """Return a table of the learners with their intervals, the best first."""
     rows = tuple(
         (
             place,
@@ -67,7 +67,7 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def pairs_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
-    """A row a pair: the difference of the first less the second, and what it shows."""
+    """Return a table with one row per pair: the difference (first minus second), its interval and the verdict."""
     rows = tuple(
         (pair["first"], pair["second"], pair["difference"], Number(pair["low"], between(pair)), pair["verdict"])
         for pair in pairs
@@ -79,7 +79,7 @@ def pairs_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def p_value_table(pairs: Sequence[Mapping[str, Any]], tests: Mapping[str, str] = _TESTS) -> Table:
-    """A row a pair: p-values, and the chances that the first is better, that both are equal, that it is worse."""
+    """Return a table with one row per pair: its p-values, and the probabilities of better, equal and worse."""
     chances = [key for key in _CHANCES if any(pair[key] is not None for pair in pairs)]
     rows = tuple(
         (
@@ -96,13 +96,13 @@ def p_value_table(pairs: Sequence[Mapping[str, Any]], tests: Mapping[str, str] =
 
 
 def failed_table(failures: Mapping[str, Any]) -> Table:
-    """The learners that have no result."""
+    """Return a table of the learners that have no result, with the reasons."""
     rows = tuple((name, str(why)) for name, why in failures.items())
     return Table(title="Learners without a result", head=("learner", "why"), rows=rows, key="failures")
 
 
 def comparison_facts(summary: Mapping[str, Any]) -> Facts:
-    """How the differences were made, what the numbers estimate, and from what."""
+    """Return how the intervals were computed, what the differences and estimates estimate, and on which data."""
     about, made = summary["about"], [pair for pair in summary["pairs"] if pair["method"]]
     ways = dict.fromkeys(f"{pair['method']}, {pair['guarantee']}; p by {pair['p_method']}" for pair in made)
     level = level_words(summary["level"])
@@ -123,7 +123,7 @@ def comparison_facts(summary: Mapping[str, Any]) -> Facts:
 
 
 def _estimands(ranking: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What the numbers of a ranking estimate; learners that share it are named together."""
+    """Return the distinct estimands of a ranking; if they differ, each is preceded by the names of its learners."""
     by_words: dict[str, list[str]] = {}
     for estimate in ranking:
         by_words.setdefault(str(estimate["estimand"]), []).append(str(estimate["name"]))
@@ -131,7 +131,7 @@ def _estimands(ranking: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def choices_table(name: str, choices: Sequence[Mapping[str, Any]], *, room: int = 60_000, key: str = "") -> Table:
-    """What each fold chose, by which number, and what stood in the way."""
+    """Return a table with one row per fold: the chosen candidate, its validation losses, ties and failures."""
     inside = validation_columns(choices)
     rows: list[tuple[Cell, ...]] = [
         (
@@ -155,7 +155,7 @@ def choices_table(name: str, choices: Sequence[Mapping[str, Any]], *, room: int 
 
 
 def short_comparison(summary: Mapping[str, Any]) -> str:
-    """A line a pair: its sentence, and what its difference estimates."""
+    """Return one line per pair: its sentence and what its difference estimates."""
     pairs = summary["pairs"]
     lines = [f"{line(pair['sentence'])} The difference estimates: {line(pair['estimand'])}." for pair in pairs]
     more = [f"… {len(pairs) - MOST_PAIRS} more pairs"] if len(pairs) > MOST_PAIRS else []
@@ -163,7 +163,7 @@ def short_comparison(summary: Mapping[str, Any]) -> str:
 
 
 def chance_blocks(summary: Mapping[str, Any]) -> list[Block]:
-    """A test against chance."""
+    """Return the blocks of a permutation test against chance."""
     about, failed = summary["about"], summary["failed"]
     missing = f", {failed} without a value, which count as no worse" if failed else ""
     return [
@@ -179,7 +179,7 @@ def chance_blocks(summary: Mapping[str, Any]) -> list[Block]:
 
 
 def across_blocks(summary: Mapping[str, Any]) -> list[Block]:
-    """A comparison over datasets: sentences, ranks, pairs, and how they were made."""
+    """Return the blocks of a comparison over datasets: sentences, mean ranks, pairs and tests."""
     about, friedman, pairs = summary["about"], summary["friedman"], summary["pairs"]
     ranks = tuple((rank["name"], rank["mean_rank"]) for rank in summary["mean_ranks"])
     level = level_words(about["level"])

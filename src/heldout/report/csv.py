@@ -1,4 +1,4 @@
-"""Tables as text for spreadsheets: nothing in a cell that a spreadsheet or a terminal would act on."""
+"""Writes tables as CSV, with no cell that a spreadsheet or a terminal would execute."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ACTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # wh
 
 
 def table_text(columns: Mapping[str, Sequence[Any]], *, separator: str = ",") -> str:
-    """Columns of equal length as CSV, with a header; numbers are written so that they read back bit for bit.
+    """Return columns of equal length as CSV with a header; numbers keep all digits, so that they read back exactly.
 
     >>> table_text({"name": ["=1+1", "Ann"], "paid": [0.1, None]})
     "name,paid\\n'=1+1,0.1\\nAnn,\\n"
@@ -28,7 +28,7 @@ def table_text(columns: Mapping[str, Sequence[Any]], *, separator: str = ",") ->
 
 
 def cell(value: Any) -> str:
-    """A value as the text of a cell; a text that a spreadsheet would take for a formula begins with an apostrophe.
+    """Return a value as the text of a cell; text that a spreadsheet would read as a formula gets a leading apostrophe.
 
     >>> cell("@SUM(A1)"), cell("-1.5"), cell(-1.5), cell("a\\x1b[31mb")
     ("'@SUM(A1)", '-1.5', '-1.5', 'a�[31mb')

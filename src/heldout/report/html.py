@@ -1,7 +1,7 @@
-"""Blocks as HTML, for notebooks and for pages. Any text is escaped by :mod:`heldout.base.markup`.
+"""Renders blocks as HTML, for notebooks and for pages. All text is escaped by :mod:`heldout.base.markup`.
 
-A fragment for a notebook has no script, no address and no `id`, so it can be shown twice and offline. A page has its
-own style and script: its tables sort, long names have tooltips, and figures are drawn.
+A fragment for a notebook has no script, no address and no `id`, so it can be displayed twice and offline. A page has
+its own style and script: its tables can be sorted, long names have tooltips, and figures are drawn.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from heldout.report.words import amount
 
 _FRAME = "heldout-view tex2jax_ignore mathjax_ignore"  # a dollar sign in a name is no formula
 _BADGES = ("info", "warning", "error")
-_FLAT = 28  # characters: a column with nothing longer in it is not broken into lines
+_FLAT = 28  # characters: the cells of a column are not wrapped if none is longer
 _WHOLE = 500  # characters of a name that its tooltip holds
-_TIPPED = 0.25  # share of a table's room after which cut names have no tooltip any more: rows matter more
+_TIPPED = 0.25  # share of a table's room after which cut names have no tooltip: rows matter more
 
 
 def notebook_fragment(blocks: Iterable[Block]) -> str:
-    """Blocks as one fragment with its style, for `_repr_html_`."""
+    """Return blocks as one HTML fragment with its style, for `_repr_html_`."""
     style = asset("notebook.css").replace("\n", "")
     return f'<style>{style}</style><div class="{_FRAME}">{NOTEBOOK.blocks(blocks)}</div>'
 
 
 @cache
 def asset(name: str) -> str:
-    """A style or a script of ours."""
+    """Return the text of a style sheet or script of this package."""
     return files("heldout.report").joinpath("assets", name).read_text(encoding="utf-8").strip()
 
 
 def named(value: Any, most: int = SHORT) -> Html:
-    """A text from data: where it is cut, its tooltip holds the whole up to a length."""
+    """Return a text from the data as HTML; if it is cut, a tooltip holds up to 500 characters of it."""
     text = line(value)
     if len(text) <= most:
         return element("bdi", text)
@@ -62,20 +62,20 @@ def named(value: Any, most: int = SHORT) -> Html:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """Writes blocks; the other values are the characters that are shown of a text, a cell and a program."""
+    """Renders blocks as HTML; `text`, `cell` and `code` are the most characters displayed of each."""
 
-    prefix: str  # of the names of classes
+    prefix: str  # of CSS class names
     page: bool
     text: int
     cell: int
     code: int
 
     def blocks(self, blocks: Iterable[Block]) -> Html:
-        """Blocks one after the other."""
+        """Return the HTML of several blocks."""
         return Html("".join(self.block(block) for block in blocks))
 
     def block(self, block: Block) -> Html:
-        """One block; empty where there is nothing in it."""
+        """Return the HTML of one block, empty if the block is empty."""
         match block:
             case Headline(text):
                 return self._element("p", self._text(text), css="head")
@@ -193,7 +193,7 @@ class Writer:
         return self._boxed(table, inside, len(table.rows) - len(lines) + table.left_out, shown=len(lines))
 
     def _boxed(self, table: Table, inside: Html, left_out: int, *, shown: int) -> Html:
-        """A table in a box that scrolls where it is wide, and a line that counts the rows that are not shown."""
+        """Return a table in a box that scrolls sideways, and a line that counts the rows left out."""
         if not self.page:
             box = self._element("div", self._element("table", inside, css="table"), css="wide")
             more = self._element("p", f"… {left_out:,} more", css="quiet") if left_out else ""
@@ -208,7 +208,7 @@ class Writer:
         return together(box, element("p", f"{words}holds all.", class_="quiet") if left_out else "")
 
     def _rows(self, rows: Sequence[Sequence[Cell]], kinds: Sequence[str], room: int) -> list[str]:
-        """The rows that fit: in a page those that are too large are left out, since later ones may be small."""
+        """Return the rows. A page skips those that would exceed `room` bytes, since later ones may be smaller."""
         lines: list[str] = []
         used = 0
         for row in rows:
@@ -226,7 +226,7 @@ class Writer:
         return lines
 
     def _kind(self, table: Table, place: int, *, numeric: bool) -> str:
-        """How a column is set: numbers to the right, short words on one line."""
+        """Return the CSS class of a column: "n" aligns numbers to the right, "short" forbids line breaks."""
         if numeric or self.page:
             return "n" if numeric else ""
         texts = [table.head[place], *(str(self._inside(row[place], tips=False)) for row in table.rows[: table.brief])]
@@ -256,7 +256,7 @@ class Writer:
         return element("bdi", shortened(cell, self.cell)) if cell else Html("")
 
     def _figures(self, name: str, data: Any) -> Html:
-        """Every panel of a figure; empty where nothing is drawn."""
+        """Return the HTML of every panel of a figure, empty if nothing is drawn."""
         drawn = [self._figure(drawing) for drawing in draw_all(name, data, prefix=f"{name.replace('_', '-')}-")]
         return Html(drawn[0]) if len(drawn) == 1 else element("div", *drawn, class_="several") if drawn else Html("")
 
@@ -276,7 +276,7 @@ PAGE = Writer(prefix="", page=True, text=1_500, cell=40, code=20_000)
 
 
 def sort_key(cell: Any) -> str | None:
-    """What a cell sorts by, where that is a number; a whole number beyond the largest float sorts as infinite."""
+    """Return the number that a cell sorts by, as text, or None; integers too large for a float sort as infinite."""
     value = cell.value if isinstance(cell, Number) else cell
     if is_infinite(value):
         return str(value)

@@ -11,13 +11,13 @@ import numpy as np
 from heldout.report.words import between, of_loss
 
 WIDTH, MARGIN = 320.0, 14.0  # of the drawing, and at each end of its line
-NEAREST, FARTHEST = 1e-300, 1e300  # between marks: beyond, ticks would be no numbers
-MOST_FOLDS = 60  # marks of folds that can still be told apart
+NEAREST, FARTHEST = 1e-300, 1e300  # range of the marks, beyond which ticks would underflow or overflow
+MOST_FOLDS = 60  # folds whose marks can still be distinguished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """Where things stand on the line, in the drawing's own units."""
+    """Holds the positions of the marks on the line, in units of the drawing."""
 
     value: float
     low: float | None
@@ -29,7 +29,7 @@ class Scale:
 
 
 def scale_of(summary: Mapping[str, Any]) -> Scale | None:
-    """The scale of a result's risk; None where it has no value, or nothing that differs from it."""
+    """Return the scale of a result's risk, or None if it has no value or all marks coincide."""
     risk = summary["risk"]
     folds = _numbers(fold[risk["loss"]] for fold in summary["folds"])
     folds = folds if len(folds) == len(summary["folds"]) and 1 < len(folds) <= MOST_FOLDS else []
@@ -45,7 +45,7 @@ def scale_of(summary: Mapping[str, Any]) -> Scale | None:
         return None
 
     def place(value: Any) -> float:
-        """Where a value stands; infinite ones at the end of the line."""
+        """Return the position of a value; infinite values lie at the end of the line."""
         return round(float(np.interp(float(value), (ticks[0], ticks[-1]), (MARGIN, WIDTH - MARGIN))), 1)
 
     low, high = (None if end is None else place(end) for end in ends)
@@ -70,12 +70,12 @@ def _words(risk: Mapping[str, Any], *, folds: int, optimistic: Any) -> str:
 
 
 def _numbers(values: Iterable[Any]) -> list[float]:
-    """Those that are finite; infinity comes as text."""
+    """Return the values that are finite numbers; None and infinity, which is stored as text, are dropped."""
     return [value for value in values if isinstance(value, int | float)]
 
 
 def _ticks(least: float, most: float) -> list[float]:
-    """Round numbers that enclose the marks."""
+    """Return round numbers that enclose the marks."""
     from matplotlib.ticker import MaxNLocator
 
     return [float(tick) for tick in MaxNLocator(3, steps=[1, 2, 5, 10]).tick_values(least, most)]

@@ -1,4 +1,4 @@
-"""Checks of data, advice, drawn splits, ledgers and single remarks as blocks."""
+"""Turns checks of data, advice, drawn splits, ledgers and single findings into blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heldout.report.blocks import Block, Cell, Code, Facts, Findings, Headline, 
 from heldout.report.result import gravest_first, severity_words
 from heldout.report.words import amount, counted, level_words
 
-MOST_PARTS = 20  # of splits, that are listed one by one
+MOST_PARTS = 20  # parts of splits that are listed one by one
 
 _COLUMNS = {
     "part": "part",
@@ -27,17 +27,17 @@ _COLUMNS = {
 
 
 def finding_blocks(finding: Mapping[str, Any]) -> list[Block]:
-    """One finding by itself."""
+    """Return the block of a single finding."""
     return [Findings(((finding["code"], finding["severity"], finding["message"], {}),), title="")]
 
 
 def sentence_blocks(values: Mapping[str, Any]) -> list[Block]:
-    """A sentence by itself."""
+    """Return the block of a single sentence."""
     return [Note(values["sentence"])]
 
 
 def check_blocks(summary: Mapping[str, Any]) -> list[Block]:
-    """What `check` found, the gravest first: what was seen, why it matters and the way out; then what no check sees."""
+    """Return the findings of `check` by severity, each with its reason and remedy, then what no check detects."""
     findings = tuple(
         (finding["code"], finding["severity"], finding["seen"], {"why": finding["why"], "way out": finding["way_out"]})
         for finding in gravest_first(summary["findings"])
@@ -47,7 +47,7 @@ def check_blocks(summary: Mapping[str, Any]) -> list[Block]:
 
 
 def count_words(summary: Mapping[str, Any]) -> str:
-    """How many findings there are of each severity, and what they rest on.
+    """Return the number of findings of each severity, and of the rows and columns that were checked.
 
     >>> counts = {"info": 1, "warning": 2, "error": 0}
     >>> facts = {"counts": counts, "rows": 10, "rows_looked_at": 10, "columns": 3, "ignored": ["H601"]}
@@ -62,9 +62,9 @@ def count_words(summary: Mapping[str, Any]) -> str:
 
 
 def advice_blocks(advice: Mapping[str, Any]) -> list[Block]:
-    """The recipe with its call and its reasons, then the rows that promises need and what the rows at hand promise.
+    """Return the recommended call with its reasons, then the rows that are needed and the attainable precision.
 
-    The command adds its own line in place of the call (`command`) and the `cost`.
+    The command line adds its own command (`command`), which replaces the call, and the `cost`.
     """
     if advice["recipe"] is None:
         way = "name a table, or --rows." if "command" in advice else "pass n=…"
@@ -85,7 +85,7 @@ def advice_blocks(advice: Mapping[str, Any]) -> list[Block]:
 
 
 def short_advice(advice: Mapping[str, Any]) -> str:
-    """The command alone, or the rows that are needed."""
+    """Return the command alone, or the rows that are needed if there is no command."""
     return advice["command"] or "\n".join(_needed(advice))
 
 
@@ -114,7 +114,7 @@ def _promises(advice: Mapping[str, Any]) -> Note:
 
 
 def over_lines(command: str, most: int = 76) -> str:
-    """A command line cut before options, so that it can be copied as it stands.
+    """Return a command line broken before options, so that it can be copied as it stands.
 
     >>> over_lines("heldout evaluate a.csv --target y --test kfold:5", 32).splitlines()
     ['heldout evaluate a.csv \\\\', '  --target y --test kfold:5']
@@ -135,7 +135,7 @@ def _cost_words(cost: Mapping[str, Any]) -> str:
 
 
 def splits_blocks(splits: Mapping[str, Any]) -> list[Block]:
-    """Drawn splits: how they were drawn, and the sizes of the first parts."""
+    """Return the blocks of drawn splits: their description and the sizes of the first parts."""
     rows = zip(itertools.count(), splits["train_rows"], splits["held_rows"], strict=False)
     return [
         Headline(splits["words"]),
@@ -145,7 +145,7 @@ def splits_blocks(splits: Mapping[str, Any]) -> list[Block]:
 
 
 def splits_summary_blocks(summary: Mapping[str, Any]) -> list[Block]:
-    """Drawn splits counted: a row a part, then training size, buffers and class shares in a line each."""
+    """Return a table with one row per part, then training size, buffers and class shares as a line each."""
     parts, totals = summary["parts"], summary["totals"]
     buffered = totals["buffer_mean"] > 0
     names = [name for name in _COLUMNS if name in parts and (buffered or name != "buffer_rows")]
@@ -202,7 +202,7 @@ def _mean(value: float) -> str:
 
 
 def ledger_blocks(summary: Mapping[str, Any]) -> list[Block]:
-    """Each test set with its looks, the first first, and what is left for the next."""
+    """Return each test set with its looks, the oldest first, and the interval width left for the next look."""
     if not summary["test_sets"]:
         return [Note(f"No test set was looked at, by {summary['journal']}. Cross-validation is no look.")]
     blocks: list[Block] = []
@@ -213,7 +213,7 @@ def ledger_blocks(summary: Mapping[str, Any]) -> list[Block]:
 
 
 def short_ledger(summary: Mapping[str, Any]) -> str:
-    """A line a test set.
+    """Return one line per test set.
 
     >>> one = {"rows_key": "ab" * 16, "rows": 50, "next_width": 0.4, "looks": [{}]}
     >>> short_ledger({"level": 0.95, "test_sets": [one]})
@@ -226,7 +226,7 @@ def short_ledger(summary: Mapping[str, Any]) -> str:
 
 
 def width_words(test_set: Mapping[str, Any], level: float) -> str:
-    """What the next look may still tell."""
+    """Return a sentence on how precise an interval the next look at a test set can give."""
     if test_set["next_width"] is None:
         return "next look: no bound covers a learner chosen after these. Test on fresh rows"
     if test_set["next_width"] >= 1:

@@ -1,4 +1,4 @@
-"""A summary as one HTML file that needs nothing else, asks the network for nothing and trusts no text."""
+"""Renders a summary as one self-contained HTML file that loads nothing from the network and escapes all text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SECTIONS = {"result": result_sections, "comparison": comparison_sections}
 
 
 def check_page_packages() -> None:
-    """Refuse early where a package is missing, and say how to get it."""
+    """Raise an OptionError that says how to install the packages a page needs, if one is missing."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         raise OptionError(
@@ -48,7 +48,7 @@ def write_page(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> None
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a whole text: an existing file is replaced only once the new one is whole."""
+    """Write a text to `path` atomically: an existing file is replaced only after the new one is complete."""
     target = Path(path)
     unfinished = target.with_name(target.name + ".part")
     try:
@@ -60,7 +60,7 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
 
 
 def render_page(summary: Mapping[str, Any]) -> str:
-    """The page of a result or of a comparison, from its summary with figures; the same summary gives the same bytes."""
+    """Return the page of a result or comparison as HTML; the same summary always gives the same bytes."""
     version, kind = summary.get("version"), summary.get("kind")
     if version != _VERSION or kind not in _SECTIONS:
         raise OptionError(
@@ -81,7 +81,7 @@ def render_page(summary: Mapping[str, Any]) -> str:
 
 
 def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands above the sections of a result: what was studied, the verdict and the key number."""
+    """Return what the page of a result begins with: the study, the verdict and the key number."""
     about, verdict, risk = summary["about"], summary["verdict"], summary["risk"]
     families = about["families"]
     heading = " or ".join(map(line, families)) if len(families) > 1 else line(about["learner"])
@@ -118,7 +118,7 @@ def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _comparison_head(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands above the sections of a comparison."""
+    """Return what the page of a comparison begins with: the learners and the verdict."""
     about, verdict = summary["about"], summary["verdict"]
     names = ", ".join(line(learner["name"]) for learner in summary["ranking"])
     return {
@@ -141,9 +141,9 @@ def _comparison_head(summary: Mapping[str, Any]) -> dict[str, Any]:
 def render_template(
     name: str, values: Mapping[str, Any], *, script: str = "", style: str = "", connect: bool = False
 ) -> str:
-    """A template of ours as a whole page; what it holds is escaped unless it is markup of our own making.
+    """Render a template of this package as a whole page; all text is escaped, except our own markup.
 
-    `script` and `style` stand beside the page's own, and `connect` lets scripts ask the server the page came from.
+    `script` and `style` are added to the page's own, and `connect` lets scripts send requests to the page's server.
     """
     return (
         _environment()
@@ -158,7 +158,7 @@ def render_template(
 
 
 def page_policy(*, script: str = "", style: str = "", connect: bool = False) -> str:
-    """The content security policy of a page: our style and scripts by their hashes, pictures in the page, no more."""
+    """Return a page's content security policy: only our style and scripts, by hash, and embedded images."""
     scripts = " ".join(_hash(text) for text in (asset("script.js"), script) if text)
     rules = ["default-src 'none'", f"style-src {_hash(_style() + style)}", f"script-src {scripts}", "img-src data:"]
     rules += ["connect-src 'self'"] if connect else []
@@ -182,7 +182,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "level": level_words,
     "line": line,
     "named": named,
-    "prose": lambda text: clipped(line(text), _PROSE),  # names in a sentence may have any length
+    "prose": lambda text: clipped(line(text), _PROSE),  # names in a sentence can have any length
     "seconds": show_seconds,
     "shortened": shortened,
     "estimate_words": estimate_words,

@@ -1,4 +1,4 @@
-"""A plan as blocks: what is asked, the steps, what each rule saved, and why others were not used."""
+"""Turns a plan into blocks: its steps, what each rule saved, and why other rules were not used."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from heldout.report.words import counted
 
 MOST_STEPS = 30
 MOST_REASONS = 100
-_CHECK = ("kernel", "level", "cell", "tier")  # what is told of an answer that was checked
-SLOW = 0.1  # seconds that a rule took, from which on they are told
+_CHECK = ("kernel", "level", "cell", "tier")  # what is displayed of an answer that was checked
+SLOW = 0.1  # seconds: the planning time of a rule from which on it is displayed
 
 
 def account_blocks(plan: Mapping[str, Any]) -> list[Block]:
-    """What :func:`heldout.explain` answers: the learner, then its plan."""
+    """Return the blocks of :func:`heldout.explain`: the learner, then its plan."""
     return [Headline(f"Plan for {plan['learner']}"), *plan_blocks(plan)]
 
 
 def plan_blocks(plan: Mapping[str, Any]) -> list[Block]:
-    """The facts of a plan, its steps, checks, rules and notes."""
+    """Return the facts of a plan, its steps, checks, rules and notes."""
     lines, passes = plan["lines"], plan["passes"]
     fits = sum(line["fits"] for line in lines)
     saved = sum(rule["fits_before"] - rule["fits_after"] for rule in passes)
@@ -45,7 +45,7 @@ def plan_blocks(plan: Mapping[str, Any]) -> list[Block]:
 
 
 def short_plan_blocks(plan: Mapping[str, Any]) -> list[Block]:
-    """The plan in a line or two."""
+    """Return the plan as one or two lines."""
     words = f"{counted(plan['candidates'], 'candidate')}, {plan['cells']:,} cells"
     facts = {"plan": f"{words}, {fit_words(plan['fits'], plan['fits_before'])}", "test": plan["outer"]}
     return [Facts({**facts, "validation": plan["inner"]})]
@@ -76,7 +76,7 @@ def _steps(lines: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _rules(passes: Iterable[Mapping[str, Any]]) -> Note:
-    """What each rule saved, in its own words where it has some, since not all that rules save are fits."""
+    """Return what each rule saved: fits, and the rule's own note, since some rules save other work."""
     items: list[Text] = []
     for rule in passes:
         before, after = rule["fits_before"], rule["fits_after"]
@@ -88,7 +88,7 @@ def _rules(passes: Iterable[Mapping[str, Any]]) -> Note:
 
 
 def _refusals(passes: Sequence[Mapping[str, Any]]) -> Details:
-    """Rules that did nothing, and what the others left alone, each with its reasons."""
+    """Return the reasons of rules that did nothing, and of steps that the other rules refused."""
     items: list[Text] = []
     for rule in passes:
         reasons = [] if rule["used"] else ["not used"]

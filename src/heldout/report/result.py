@@ -1,4 +1,4 @@
-"""The summary of a result as blocks: what is shown first, and what is a click away."""
+"""Turns the summary of a result into blocks: those displayed first, and those behind a click."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from heldout.results.study_record import choice_words, is_shown, words_of_choice
 
 GRAVE_FIRST = ("error", "warning", "info")
 OPTIMISTIC = Span("optimistic", "warning")
-MOST_FOLDS = 12  # from where on choices are counted as well
+MOST_FOLDS = 12  # with more folds, a table counts the choices
 MOST_CHOICES = 8
-_OF_FOLDS = ("fold", "repeat", "train_rows", "held_rows")  # the columns of folds that are no loss
+_OF_FOLDS = ("fold", "repeat", "train_rows", "held_rows")  # the columns of folds that are not losses
 _VALIDATION = "validation_"  # columns of choices that hold the numbers that chose
 
 
 def result_blocks(summary: Mapping[str, Any]) -> list[Block]:
-    """The risk and what it means, the numbers beside it, folds and choices, findings, and what it rests on."""
+    """Return the blocks of a result: risk, other estimates, folds, choices, findings and settings."""
     return [
         headline(summary["risk"]),
         *(Note(sentence) for sentence in sentences(summary)),
@@ -40,28 +40,28 @@ def result_blocks(summary: Mapping[str, Any]) -> list[Block]:
 
 
 def headline(estimate: Mapping[str, Any]) -> Headline:
-    """The number with its interval."""
+    """Return the headline of an estimate: its loss, its value and its interval."""
     sure, value = interval(estimate), Span(estimate_words(estimate), "good")
     words = (Span(f"{estimate['loss']} ", "strong"), value, f"   {sure}" if sure else "")
     return Headline((*words, " ", OPTIMISTIC) if estimate["optimistic"] else words)
 
 
 def sentences(summary: Mapping[str, Any]) -> list[str]:
-    """The verdict, whether it is better than no model, and how optimistic the number that chose is."""
+    """Return the verdict, the comparison with no model, and how optimistic the best validation number is."""
     verdict = summary["verdict"]
     texts = [verdict["sentence"], no_model_words(summary), verdict.get("optimism")]
     return [sentence for sentence in texts if sentence]
 
 
 def no_model_words(summary: Mapping[str, Any]) -> str | None:
-    """Whether the learner is better than no model, or why the two were not compared."""
+    """Return whether the learner beats no model or why this was not compared; None if neither is known."""
     verdict = summary["verdict"]
     reason = None if summary["risk"]["value"] is None else (verdict.get("no_model") or {}).get("reason")
     return verdict["against"] or (f"No model: not compared. {reason}" if reason else None)
 
 
 def short_result(summary: Mapping[str, Any]) -> str:
-    """The risk, its interval, and what it estimates at which training size, on one line.
+    """Return the risk, its interval, its estimand and its training size on one line.
 
     >>> words = "expected squared risk of the learner trained on 80 rows"
     >>> risk = {"loss": "squared", "value": 2.0, "low": 1.5, "high": 2.5, "level": 0.95, "estimand": words}
@@ -74,12 +74,12 @@ def short_result(summary: Mapping[str, Any]) -> str:
 
 
 def estimate_blocks(estimate: Mapping[str, Any]) -> list[Block]:
-    """One estimate by itself."""
+    """Return the blocks of a single estimate."""
     return [headline(estimate), Facts(estimate_facts(estimate))]
 
 
 def estimate_facts(estimate: Mapping[str, Any]) -> dict[str, Text | None]:
-    """What a number estimates, how its interval was made, and from what."""
+    """Return what a number estimates, how its interval was computed, and from how many rows."""
     made = estimate["low"] is not None
     return {
         "estimates": estimate["estimand"],
@@ -90,7 +90,7 @@ def estimate_facts(estimate: Mapping[str, Any]) -> dict[str, Text | None]:
 
 
 def estimates_table(summary: Mapping[str, Any]) -> Table:
-    """The other estimates, each with what it estimates, or why it has no value."""
+    """Return a table of the other estimates, each with its estimand, or the reason why it has no value."""
     labels = {name: estimate["label"] for name, estimate in summary["verdict"]["meanings"].items()}
     return beside_table(
         {name: estimate for name, estimate in summary["estimates"].items() if is_shown(name, estimate)}, labels
@@ -98,7 +98,7 @@ def estimates_table(summary: Mapping[str, Any]) -> Table:
 
 
 def beside_table(estimates: Mapping[str, Any], labels: Mapping[str, str]) -> Table:
-    """Estimates under each other; those that are optimistic say so."""
+    """Return a table of estimates, in which the optimistic ones are marked."""
     rows = tuple(
         (
             (labels.get(name, name), " ", OPTIMISTIC) if estimate["optimistic"] else labels.get(name, name),
@@ -123,13 +123,13 @@ def beside_table(estimates: Mapping[str, Any], labels: Mapping[str, str]) -> Tab
 
 
 def value_cell(estimate: Mapping[str, Any]) -> Cell:
-    """The number of an estimate, or what is told in its place."""
+    """Return the value of an estimate, or the answer that is displayed in its place."""
     value: float | str | None = estimate["value"]
     return value if estimate.get("answer") is None else Number(value, estimate_words(estimate))
 
 
 def folds_table(summary: Mapping[str, Any]) -> Table:
-    """A row a fold with what was chosen in it; single rows tell nothing one by one."""
+    """Return a table with one row per fold and its chosen candidate; empty for leave-one-out."""
     folds, choices = summary["folds"], {choice["fold"]: choice for choice in summary["choices"]}
     head: list[str] = []
     rows: list[tuple[Cell, ...]] = []
@@ -152,32 +152,32 @@ def folds_table(summary: Mapping[str, Any]) -> Table:
 
 
 def validation_columns(choices: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The columns of choices that hold the numbers that chose, and their losses."""
+    """Return the columns of `choices` that hold validation losses, each with the name of its loss."""
     names = [name for name in (choices[0] if choices else {}) if name.startswith(_VALIDATION)]
     return {name: name.removeprefix(_VALIDATION) for name in names}
 
 
 def chosen_table(choices: Sequence[Mapping[str, Any]]) -> Table:
-    """How often each choice was made."""
+    """Return a table that counts how many folds made each choice."""
     words = Counter(words_of_choice(choice) for choice in choices)
     rows = tuple((f"{count} of {len(choices)}", text) for text, count in words.most_common())
     return Table(title="Chosen", head=("folds", "chosen"), rows=rows, brief=MOST_CHOICES, key="chosen")
 
 
 def findings_block(findings: Iterable[Mapping[str, Any]]) -> Findings:
-    """Findings, the gravest first."""
+    """Return the findings, the most severe first."""
     return Findings(
         tuple((finding["code"], finding["severity"], finding["message"], {}) for finding in gravest_first(findings))
     )
 
 
 def gravest_first(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Findings by severity, then by code."""
+    """Return the findings sorted by severity, then by code."""
     return sorted(findings, key=lambda finding: (GRAVE_FIRST.index(finding["severity"]), finding["code"]))
 
 
 def severity_words(counts: Mapping[str, int]) -> dict[str, str]:
-    """How many findings there are of each severity that there is, the gravest first.
+    """Return the number of findings of each severity that occurs, the most severe first.
 
     >>> severity_words({"info": 2, "warning": 2, "error": 0})
     {'warning': '2 warnings', 'info': '2 info'}
@@ -187,7 +187,7 @@ def severity_words(counts: Mapping[str, int]) -> dict[str, str]:
 
 
 def foot(summary: Mapping[str, Any]) -> Facts:
-    """The predictor, and what the study was and took."""
+    """Return the final predictor, the splits, and the fits and time that the study took."""
     about, seconds = summary["about"], summary["seconds"]
     fits = sum(step["fits"] for step in summary["plan"]["lines"])
     data = f"data {about['fingerprint'][:12]}"
@@ -202,7 +202,7 @@ def foot(summary: Mapping[str, Any]) -> Facts:
 
 
 def explained(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The estimates that a page lists and explains."""
+    """Return the estimates that a page lists and explains."""
     names = [name for name in summary["estimates"] if name in summary["verdict"]["meanings"]]
     estimates = {name: summary["estimates"][name] for name in names}
     beside = ("risk", "fold_predictors")
@@ -210,7 +210,7 @@ def explained(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def meanings(summary: Mapping[str, Any]) -> Facts:
-    """What each number that is shown means, with its estimand and how its interval was made."""
+    """Return what each displayed number means, with its estimand and the method of its interval."""
     texts, facts = summary["verdict"]["meanings"], {}
     for name, estimate in explained(summary).items():
         how = (
@@ -223,7 +223,7 @@ def meanings(summary: Mapping[str, Any]) -> Facts:
 
 
 def made_by(about: Mapping[str, Any]) -> list[Block]:
-    """The setting of a study, and the programs that ask it again."""
+    """Return the settings of a study, and the Python call and shell command that repeat it."""
     columns = f", {about['columns']:,} columns" if about.get("columns") is not None else ""
     facts = {
         "learner": " / ".join(map(str, about.get("estimators") or [about.get("learner") or ""])),
@@ -249,7 +249,7 @@ def _classes(classes: Sequence[Any] | None, most: int = 20) -> str | None:
 
 
 def failures_table(failures: Sequence[Mapping[str, Any]]) -> Table:
-    """A row a failed cell."""
+    """Return a table with one row per failed cell."""
     names = ("stage", "panel", "part", "candidate", "error")
     rows = tuple(
         (*(failure[name] for name in names), Span(clipped(line(failure["message"]), 300))) for failure in failures
@@ -259,7 +259,7 @@ def failures_table(failures: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def tuned_blocks(tuned: Mapping[str, Any]) -> list[Block]:
-    """A tuned learner that was fitted: the choice, its validation number and what corrects it, and what covers it."""
+    """Return the blocks of a fitted Tuned: its choice, its validation number, and the estimates that correct it."""
     of = f", of {tuned['candidates']:,} candidates" if tuned["candidates"] > 1 else ", the only candidate"
     mean = f"mean of {tuned['parts']:,} parts" if tuned["parts"] > 1 else "one part"
     number = f"{tuned['loss']} {estimate_words({'value': tuned['value']})} in validation, {mean}"

@@ -1,4 +1,4 @@
-"""The sections of a page: which there are, in which order, and the blocks in each."""
+"""Defines the sections of a page: their order, and the blocks in each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from heldout.report.result import (
 from heldout.report.words import between, counted, parameter_value, row_count
 from heldout.results.study_record import short_names
 
-MOST_LEARNERS = 50  # of a comparison, whose choices are listed one by one
+MOST_LEARNERS = 50  # learners of a comparison whose choices are listed one by one
 MOST_PARAMS = 8  # columns of candidates; the other parameters share one
 MOST_TRACEBACKS = 5
 _ROOM = 500_000  # bytes of the table of candidates: a thousand rows must fit into the page
@@ -68,7 +68,7 @@ _TITLES = {  # of each section: its title, and a sentence on how to read it
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its place in the page, its title, a sentence on how to read it, and what it shows."""
+    """Holds a section: its key, its title, a sentence on how to read it, and its blocks."""
 
     key: str
     title: str
@@ -81,7 +81,7 @@ def _sections(blocks: Mapping[str, Sequence[Block]]) -> list[Section]:
 
 
 def result_sections(summary: Mapping[str, Any]) -> list[Section]:
-    """The sections of the page of a result. Those whose blocks are empty are left out when the page is written."""
+    """Return the sections of a result's page. `render_page` leaves out those whose blocks are empty."""
     figures, failures = summary["figures"], summary["failures"]
     return _sections(
         {
@@ -109,7 +109,7 @@ def result_sections(summary: Mapping[str, Any]) -> list[Section]:
 
 
 def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
-    """The sections of the page of a comparison."""
+    """Return the sections of a comparison's page."""
     alike = dict.fromkeys(("ranking", "comparison", "paired_folds"), summary["figures"]["comparison"])
     pairs = summary["pairs"]
     differences: list[Block] = [pairs_table(pairs), p_value_table(pairs), comparison_facts(summary)]
@@ -145,7 +145,7 @@ def _not_drawn(left_out: Sequence[Any]) -> Note:
 
 
 def _estimates(summary: Mapping[str, Any]) -> tuple[Block, ...]:
-    """Every estimate with its kind; a figure where there are several to compare."""
+    """Return a table of every estimate, with a figure if there are several."""
     figures, texts = summary["figures"], summary["verdict"]["meanings"]
     rows = tuple(
         (
@@ -177,7 +177,7 @@ def _predictions(figures: Mapping[str, Any]) -> list[Block]:
 
 
 def _tracebacks(failures: Sequence[Mapping[str, Any]]) -> list[Details]:
-    """The first tracebacks that differ, each with the error it ends in."""
+    """Return the first distinct tracebacks, each titled with its error."""
     errors = {row["traceback"]: row["error"] for row in failures if row.get("traceback")}
     shown = list(errors.items())[:MOST_TRACEBACKS]
     return [Details(f"Traceback of {error}", (Code(text, "Traceback"),)) for text, error in shown]
@@ -201,7 +201,7 @@ def _learners(learners: Mapping[str, Mapping[str, Any]]) -> tuple[Block, ...]:
 
 
 def candidates_table(summary: Mapping[str, Any]) -> Table:
-    """A row a candidate, the best first, with a column for each of the first parameters."""
+    """Return a table with one row per candidate, the best first, and a column for each of the first parameters."""
     rows = summary.get("candidates") or []
     params = list(dict.fromkeys(name for row in rows for name in row["params"]))
     shown, rest = params[:MOST_PARAMS], params[MOST_PARAMS:]

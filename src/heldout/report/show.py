@@ -1,4 +1,4 @@
-"""What each kind of value is shown as: one table of functions that turn plain values into blocks."""
+"""Maps each kind of value to the function that turns it into blocks."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ BLOCKS: dict[str, Callable[[Mapping[str, Any]], Sequence[Block]]] = {
 
 
 def as_text(kind: str, values: Mapping[str, Any]) -> str:
-    """A value as plain text, for `print`."""
+    """Return a value as plain text, for `print`."""
     return render_text(BLOCKS[kind](values))
 
 
 def as_html(kind: str, values: Mapping[str, Any]) -> str:
-    """A value as HTML, for a notebook."""
+    """Return a value as HTML, for a notebook."""
     return notebook_fragment(BLOCKS[kind](values))
 
 
 def as_view(kind: str, values: Mapping[str, Any]) -> Group:
-    """Show a value in a terminal; `head`, which commands add, says above it what they read."""
+    """Return a value for display in a terminal; `head`, which commands add, lists their input above it."""
     from heldout.report.terminal import terminal_view
 
     return terminal_view([Facts(values.get("head") or {}), *BLOCKS[kind](values)])

@@ -1,5 +1,4 @@
-"""The list of a journal's studies, as plain values and as blocks: how far each came, what it found, whether it has a
-page."""
+"""Lists the studies of a journal, as plain values and as blocks: their state, their risk and their page."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from heldout.report.words import between, estimate_words, moment
 
 VERSION = 1
 SHOWN_VERSION = 2  # of the summaries that pages are made from
-KEY = 12  # digits of a study's key that name it to people
+KEY = 12  # hexadecimal digits of a study's key that are displayed
 FINISHED, RUNNING, UNFINISHED, LEFT = "finished", "running", "unfinished", "left"
 STATES = (FINISHED, RUNNING, UNFINISHED, LEFT)
 _LONGEST = 500  # characters of a text
@@ -31,10 +30,10 @@ _MAYBE_UNFINISHED = "Not finished. A program is at work on this journal; if not 
 
 
 def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, made: str) -> dict[str, Any]:
-    """Every study of a journal, the newest first, as values that JSON can hold. `busy`: a program has it open.
+    """Return every study of a journal, the newest first, as JSON values. `busy`: a program has the journal open.
 
-    What was asked beside a study (fits behind its interval, its learning curve) is told in that study's report, and
-    only counted here.
+    Extra studies (the fits behind an interval, a learning curve) are described in the report of the study they serve;
+    here they are only counted.
     """
     kept = {row.key: row for row in contents.summaries}
     listed = [row for row in contents.studies if row.key in kept or not row.words.get("beside")]
@@ -49,7 +48,7 @@ def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, m
         if entry["state"] == UNFINISHED:
             entry["note"] = _unfinished_note(entry["whole_key"], live, busy=busy)
         entry["part_of"] = parts.get(entry.pop("whole_key"))
-    entries.reverse()  # of those of one second, the last to come in is the first
+    entries.reverse()  # the sort is stable: of entries of the same second, the latest comes first
     entries.sort(key=lambda entry: entry["ended"] or entry["started"] or "", reverse=True)
     return {
         "version": VERSION,
@@ -68,12 +67,12 @@ def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, m
 
 
 def page_name(key: str) -> str:
-    """The file that a study's page is in."""
+    """Return the name of the file that holds a study's page."""
     return f"study-{key}.html"
 
 
 def _busy_with(listed: Iterable[StudyRow], contents: Contents, live: ProgressSnapshot | None) -> set[bytes]:
-    """The studies that a program at work is, or was, busy with: what is asked beside a study belongs to it."""
+    """Return the keys of the studies the program works or worked on; an extra study stands for the one it serves."""
     rows = [row for row in contents.studies if live is not None and row.key.hex() == live.study]
     likeness = [_likeness(row) for row in rows if row.words.get("beside")]
     alike = [row for row in listed if row.state == UNFINISHED and _likeness(row) in likeness]
@@ -102,7 +101,7 @@ def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> di
 
 
 def _entry_of_summary(row: SummaryRow) -> dict[str, Any]:
-    """A comparison, which is no study of its own; or a study whose row is damaged while its summary is not."""
+    """Return the entry of a comparison, which has no study row, or of a study whose row is damaged."""
     head = row.head
     return {
         **_listed(row.key, head, head),
@@ -116,7 +115,7 @@ def _entry_of_summary(row: SummaryRow) -> dict[str, Any]:
 
 
 def _listed(key: bytes, asked: Mapping[str, Any], head: Mapping[str, Any]) -> dict[str, Any]:
-    """What is listed of any study: what was asked, and what its summary found, where it has a page."""
+    """Return the values that every entry has: its settings, and the risk and findings if it has a page."""
     name, shown = key.hex()[:KEY], _has_page(head)
     return {
         "whole_key": key.hex(),
@@ -142,7 +141,7 @@ def _risk(risk: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _end(value: float | str | None) -> float | str | None:
-    """A number; texts stand for infinite ones alone."""
+    """Return a number or infinity ("inf"); None for any other text."""
     return None if isinstance(value, str) and not is_infinite(value) else value
 
 
@@ -167,7 +166,7 @@ def _has_page(head: Mapping[str, Any]) -> bool:
 
 
 def studies_blocks(index: Mapping[str, Any]) -> list[Block]:
-    """A row a study, the newest first, and what could not be read."""
+    """Return a table with one row per study, the newest first, and the names of damaged ones."""
     if not index["studies"]:
         return [Note(f"No study is in {index['journal']}. heldout evaluate and compare enter theirs.")]
     rows = tuple(
@@ -185,7 +184,7 @@ def studies_blocks(index: Mapping[str, Any]) -> list[Block]:
 
 
 def short_studies(index: Mapping[str, Any]) -> str:
-    """A line a study: its key, how far it came, its learner and its risk."""
+    """Return one line per study: its key, state, learner and risk."""
     return "\n".join(
         f"{entry['key']}  {line(entry['state'])}  {learner_words(entry)}  {risk_words(entry['risk'])}"
         for entry in index["studies"]
@@ -193,12 +192,12 @@ def short_studies(index: Mapping[str, Any]) -> str:
 
 
 def learner_words(entry: Mapping[str, Any]) -> str:
-    """The learner of a study; a comparison says that it is one."""
+    """Return the learner of a study; comparisons are prefixed with "comparison: "."""
     return clipped(("comparison: " if entry["kind"] == "comparison" else "") + line(entry["learner"]), _LEARNER)
 
 
 def risk_words(risk: Mapping[str, Any] | None) -> str:
-    """The risk with its interval, or a dash."""
+    """Return the risk with its interval, or a dash if there is none."""
     if risk is None:
         return "–"
     ends = "" if risk["low"] is None else f" ({between(risk)})"

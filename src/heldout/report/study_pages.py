@@ -1,4 +1,4 @@
-"""The page of a journal's studies, and the page of one that runs; served pages move."""
+"""Renders the list of a journal's studies, and the page of a running study; served pages update themselves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST = 200  # characters of a text that moves
 
 
 def render_index(index: Mapping[str, Any], *, served: bool = False) -> str:
-    """The list of studies. Served, its links lead to the server and it moves; else to files beside it."""
+    """Return the list of studies. If `served`, it updates itself and links to the server, otherwise to files."""
     values = {
         **index,
         "served": served,
@@ -30,13 +30,13 @@ def render_index(index: Mapping[str, Any], *, served: bool = False) -> str:
 
 
 def render_live(index: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
-    """The page of a study that has no report yet, which moves while it runs."""
+    """Return the page of a study without a report yet; it updates itself while the study runs."""
     values = {"entry": _row(entry, served=True), "live": live_facts(index), "journal": index["journal"]}
     return render_template("live.html.j2", values, **_extras(served=True))
 
 
 def render_study(summary: Mapping[str, Any]) -> str:
-    """The report of a kept summary; a StoredError where it cannot be shown, since anybody may have written it."""
+    """Return the report of a stored summary; raise a StoredError if the summary is malformed."""
     from jinja2 import TemplateError
 
     try:
@@ -49,19 +49,19 @@ def render_study(summary: Mapping[str, Any]) -> str:
 
 
 def live_facts(index: Mapping[str, Any]) -> dict[str, Any]:
-    """What moves, in words: how far the program at work is, and where each study stands."""
+    """Return what a served page updates: the progress of the running program, and the state of each study."""
     running = index["running"]
     studies = {entry["key"]: [entry["state"], entry["page"] is not None] for entry in index["studies"]}
     return {"running": None if running is None else _words(running), "studies": studies, "busy": index["busy"]}
 
 
 def policy_of(*, served: bool) -> str:
-    """The content security policy of these pages."""
+    """Return the content security policy of these pages."""
     return page_policy(**_extras(served=served))
 
 
 def _row(entry: Mapping[str, Any], *, served: bool) -> dict[str, Any]:
-    """A study with its links and words."""
+    """Return the entry of a study with its links and dates."""
     return {
         **entry,
         "href": None if entry["page"] is None else _href(entry["key"], served=served),

@@ -1,4 +1,4 @@
-"""Figures as drawings for a page: SVG in the page's own colours and font, with words for those who cannot see it."""
+"""Draws figures as SVG in the page's colours and font, with descriptions for readers who cannot see them."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ _TEXT = ("font-size", "font-weight", "text-anchor")
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
 _NO_TURN = re.compile(r"rotate\(-?0(?:\.0*)? [^)]*\)")
 _FONT = re.compile(r"(?:(?P<weight>\d+|bold)\s+)?(?P<size>[\d.]+px)")
-DOTS_FROM = 61  # points without words of their own, from which on they are one path
+DOTS_FROM = 61  # from this many marks without tooltips on, they are drawn as one path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn(Description):
-    """One drawing, and all that a reader needs who does not see it."""
+    """Holds one drawing as SVG, with its description in words."""
 
     name: str
     svg: str
 
 
 def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
-    """Draw one entry of a summary's figures: a drawing for each of its panels, none where it says that there is none.
+    """Draw one entry of a summary's figures, one drawing per panel; return an empty list if the entry has no data.
 
     Parameters
     ----------
     name : str
-        As in the summary. "comparison" gives three drawings: "ranking", "comparison" and "paired_folds"; each can be
-        asked for by itself as ("comparison",) cannot, by the names in ``TOGETHER``.
+        As in the summary. "comparison" gives the three kinds of drawings in ``TOGETHER``: "ranking", "comparison" and
+        "paired_folds". The first and the last can also be drawn by their own names.
     data : mapping
         The figure's values.
     prefix : str
-        What every id in the drawings begins with: another one for each call, so that a page can hold them all.
+        Prefix of every id in the drawings. Use a different one for each call, so that one page can hold all drawings.
     """
     if name not in KINDS:
         raise OptionError(f"There is no figure {name!r}. {did_you_mean(name, KINDS)}")
@@ -62,9 +62,9 @@ def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
         return []
     panels = [(kind, panel) for kind in TOGETHER.get(name, (name,)) for panel in KINDS[kind].panels(data)]
     with _LOCK, catch_warnings():
-        # A letter that matplotlib's own font lacks is no fault here: the page's fonts draw it.
+        # A character that matplotlib's own font lacks is no problem: the page's fonts draw it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
-        # A setting that is about to go is set to what it is by default, which needs no warning.
+        # All settings are set to their defaults, deprecated ones too, which needs no warning.
         warnings.filterwarnings("ignore", message="The .* rcparam", category=DeprecationWarning)
         return [_drawn(kind, panel, prefix=f"{prefix}{place}-") for place, (kind, panel) in enumerate(panels)]
 
@@ -76,7 +76,7 @@ def _drawn(name: str, panel: Mapping[str, Any], *, prefix: str) -> Drawn:
 
 
 def _raw(kind: Kind, panel: Mapping[str, Any]) -> str:
-    """What matplotlib writes, the same bytes for the same values whatever the user's own settings are."""
+    """Return the SVG that matplotlib writes: the same bytes for the same values, whatever the user's settings."""
     matplotlib_figure()  # its error says what to install
     import matplotlib
 
@@ -90,11 +90,11 @@ def _raw(kind: Kind, panel: Mapping[str, Any]) -> str:
 
 
 def page_svg(text: str, words: Description, *, prefix: str) -> str:
-    """What matplotlib wrote, ready to stand in a page beside others.
+    """Return matplotlib's SVG, adapted to stand in a page beside others.
 
-    Colours of the palette become classes, so that a page can turn them; ids begin with the prefix; marks that have
-    words get them as ``data-tip`` and can be reached by the keyboard. Raises where marks and words do not agree in
-    number, since then they would belong to each other's neighbours.
+    Colours of the palette become CSS classes, which a page can restyle, and ids get the prefix. Marks get their
+    tooltips as ``data-tip`` and can be reached by the keyboard. Raises ValueError if marks and tooltips differ in
+    number, since tooltips would then be attached to the wrong marks.
     """
     source = ElementTree.fromstring(text)
     svg = Element("svg", {"viewBox": _rounded(source.get("viewBox", "")), "class": "fig"})
@@ -112,10 +112,10 @@ class _Copy:
     def __init__(self, source: Element, tips: tuple[str, ...], prefix: str) -> None:
         self.source, self.prefix, self.with_tips, self.tips = source, prefix, bool(tips), iter(tips)
         self.paths = {path.get("id", ""): path for path in source.iter() if _tag(path) == "path" and path.get("id")}
-        self.used: dict[str, str] = {}  # marks that are drawn many times, by their old id
+        self.used: dict[str, str] = {}  # new ids of marks that are drawn many times, by their old ids
 
     def into(self, parent: Element) -> None:
-        """Everything; all words must have found their mark."""
+        """Copy everything into `parent`; raise ValueError if tooltips are left over."""
         self._children(parent, self.source, marked=False)
         defs = Element("defs")
         for old, new in self.used.items():
@@ -153,7 +153,7 @@ class _Copy:
         element.attrib.update({"data-tip": words, "tabindex": "0", "role": "img", "aria-label": words})
 
     def _dots(self, parent: Element, uses: list[Element]) -> None:
-        """Very many round marks as one path: lines of no length with round ends."""
+        """Draw very many round marks as one path of zero-length lines with round caps."""
         across = [float(number) for number in _NUMBER.findall(self.paths[_target(uses[0])].get("d", ""))[::2]]
         looks = {
             name.replace("fill", "stroke"): value for name, value in _looks(uses[0]).items() if "stroke" not in name
@@ -177,7 +177,7 @@ def _place(element: Element) -> dict[str, str]:
 
 
 def _rounded(text: str) -> str:
-    """A text with its numbers to two decimals: a hundredth of a point is not seen."""
+    """Return the text with its numbers rounded to two decimals: a hundredth of a point is not visible."""
     return " ".join(_NUMBER.sub(lambda match: f"{float(match[0]):.2f}".rstrip("0").rstrip("."), text).split())
 
 
@@ -187,7 +187,7 @@ def _style(element: Element) -> dict[str, str]:
 
 
 def _looks(element: Element) -> dict[str, str]:
-    """The style of a path or a mark as attributes, and its colours as classes where the palette has them."""
+    """Return the style of a path or mark as attributes; colours of the palette become CSS classes."""
     style = _style(element)
     unsaid = "#000000" if _tag(element) == "path" and not element.get("id") else "none"
     sides = {"fill": style.get("fill", unsaid), "stroke": style.get("stroke", "none")}

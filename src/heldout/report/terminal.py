@@ -1,7 +1,7 @@
-"""Blocks for a terminal, with rich.
+"""Renders blocks for a terminal with rich.
 
-Every text becomes a `rich.text.Text`, which reads no markup, after :func:`heldout.base.words.safe` has taken out what
-a terminal would act on; so names in the data are shown as they are, whatever they hold.
+Every text becomes a `rich.text.Text`, which interprets no markup, after :func:`heldout.base.words.safe` has removed
+control characters. So names from the data are displayed as they are and cannot control the terminal.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _STYLES = {
 
 
 def open_console() -> Console:
-    """The console of a command: colours on a terminal, plain text anywhere else."""
+    """Return the console of a command: in colour on a terminal, plain text anywhere else."""
     return Console(highlight=False, markup=False, emoji=False)
 
 
 def show(view: RenderableType) -> None:
-    """Print a view; where no one looks at a terminal, without the blanks that fill its lines up."""
+    """Print a view; trailing blanks are removed if the output is not a terminal."""
     console = open_console()
     if console.is_terminal:
         console.print(view)
@@ -46,7 +46,7 @@ def show(view: RenderableType) -> None:
 
 
 def terminal_view(blocks: Iterable[Block]) -> Group:
-    """All blocks, with an empty line before and after those that have a title."""
+    """Return all blocks, with an empty line before and after those that have a title."""
     return Group(*with_gaps(blocks, _view, gap=Text()))
 
 

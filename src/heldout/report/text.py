@@ -1,4 +1,4 @@
-"""Blocks as lines and tables, which a terminal shows in colours; and the same as plain text."""
+"""Turns blocks into lines and tables, and renders these as plain text."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from heldout.report.blocks import (
 from heldout.report.words import amount, one_line, spaced
 
 LABEL = 10  # characters of the names of facts
-MESSAGE = 500  # characters of a finding: the way out comes last, and the texts of fits can be long
+MESSAGE = 500  # characters of a finding: its remedy comes last, and errors of fits can be long
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a report. Its text is broken where a terminal is narrow, what stands before it never is."""
+    """Holds a line of a report. Its text wraps on a narrow terminal; the prefix `before` does not."""
 
     text: Cell
     before: str = ""
     indent: int = 0
-    style: Style = ""  # of what stands before; of the text where nothing does
+    style: Style = ""  # of the prefix; of the text if there is no prefix
 
 
 def lines_of(block: Block) -> list[Line | Table | Code]:
-    """What is shown of a block where nothing can be clicked; nothing where the block is empty."""
+    """Return the lines and tables of a block where nothing can be clicked; empty if the block is empty."""
     lines: list[Line | Table | Code] = []
     match block:
         case Headline(text):
@@ -69,7 +69,7 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
 
 
 def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) -> list[Any]:
-    """Every line as it is shown, with a gap before and after blocks that have a title, and before headlines."""
+    """Return every rendered line, with a gap around blocks that have a title and before headlines."""
     shown: list[Any] = []
     close = False  # whether the block before has no title
     for block in blocks:
@@ -82,7 +82,7 @@ def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) 
 
 
 def render_text(blocks: Iterable[Block]) -> str:
-    """All blocks as plain text, no wider than its own words."""
+    """Return all blocks as plain text, without wrapping."""
     return "\n".join(with_gaps(blocks, _plain, gap=""))
 
 
@@ -96,7 +96,7 @@ def _plain(line: Line | Table | Code) -> str:
 
 
 def plain_text(text: Cell) -> str:
-    """A text or a cell on one line, without styles."""
+    """Return a text or a cell on one line, without styles."""
     if isinstance(text, tuple):
         return "".join(spaced(span.text if isinstance(span, Span) else span) for span in text)
     if isinstance(text, Span | str):
@@ -106,7 +106,7 @@ def plain_text(text: Cell) -> str:
 
 
 def table_lines(table: Table) -> Iterator[str]:
-    """Each column as wide as its widest cell, numbers to the right, and sentences below their row."""
+    """Yield the lines of a table: columns are aligned, and `sentences` follow below their row."""
     cells = [tuple(map(plain_text, row)) for row in table.rows[: table.brief]]
     kept = {place: numeric for place, numeric in table.columns().items() if place < len(table.head) - table.sentences}
     rows = [tuple(map(one_line, table.head)), *cells]

@@ -1,4 +1,4 @@
-"""Numbers, intervals and estimates in words: the only place that formats them."""
+"""Formats numbers, intervals and estimates as text; no other module of the reports does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DASH = "–"
 
 
 def one_line(text: Any) -> str:
-    """A text on one line with nothing that a terminal would act on; most texts are so already.
+    """Return a text on one line without control characters.
 
     >>> one_line("one\\n  two")
     'one two'
@@ -22,7 +22,7 @@ def one_line(text: Any) -> str:
 
 
 def amount(value: float | str | None) -> str:
-    """A number with four digits, and all of those before the point; a dash for none.
+    """Return a number with four significant digits, all digits of integers included; a dash for None.
 
     >>> amount(0.123456), amount(12345.6), amount(None), amount(-0.00002), amount("inf")
     ('0.1235', '12,346', '–', '-2e-05', '∞')
@@ -37,7 +37,7 @@ def amount(value: float | str | None) -> str:
 
 
 def of_loss(value: float | str | None, loss: str) -> str:
-    """A value of this loss as the verdict says it: shares of rows in per cent.
+    """Return a value of a loss as text; shares of rows as per cent.
 
     >>> of_loss(0.0229, "zero_one"), of_loss(0.0229, "log")
     ('2.3%', '0.0229')
@@ -46,7 +46,7 @@ def of_loss(value: float | str | None, loss: str) -> str:
 
 
 def p_words(p: float | None) -> str:
-    """A p-value.
+    """Return a p-value as text, or a dash for None.
 
     >>> p_words(0.03456), p_words(1.2345e-9), p_words(None)
     ('0.0346', '1.2e-09', '–')
@@ -57,7 +57,7 @@ def p_words(p: float | None) -> str:
 
 
 def spaced(text: str) -> str:
-    """A text on one line that keeps the blanks at its ends, which keep it apart from its neighbours.
+    """Return a text on one line that keeps the blanks at its ends, which separate it from its neighbours.
 
     >>> spaced("  a\\n b ")
     '  a b '
@@ -69,7 +69,7 @@ def spaced(text: str) -> str:
 
 
 def level_words(level: float) -> str:
-    """The level of an interval.
+    """Return the level of an interval as per cent.
 
     >>> level_words(0.95), level_words(0.999)
     ('95%', '99.9%')
@@ -78,7 +78,7 @@ def level_words(level: float) -> str:
 
 
 def between(estimate: Mapping[str, Any], *, loss: str = "") -> str:
-    """The ends of an interval, or a dash; in per cent where the loss is a share of rows.
+    """Return the ends of an interval, or a dash if there is none; as per cent if the loss is a share of rows.
 
     >>> between({"low": 0.1, "high": 0.2}), between({"low": None, "high": None})
     ('0.1 to 0.2', '–')
@@ -89,7 +89,7 @@ def between(estimate: Mapping[str, Any], *, loss: str = "") -> str:
 
 
 def interval(estimate: Mapping[str, Any], *, loss: str = "") -> str:
-    """An interval with its level; empty where there is none.
+    """Return an interval with its level; empty if there is none.
 
     >>> interval({"low": 0.1, "high": 0.25, "level": 0.95})
     '95% interval 0.1 to 0.25'
@@ -100,7 +100,7 @@ def interval(estimate: Mapping[str, Any], *, loss: str = "") -> str:
 
 
 def estimate_words(estimate: Mapping[str, Any]) -> str:
-    """The number of an estimate, or what is told in its place: "0.12 (rounded to 0.01)", "pass: at most 0.2".
+    """Return the value of an estimate, or the answer displayed in its place: "pass: at most 0.2".
 
     >>> estimate_words({"value": 0.12, "answer": "rounded to 0.01"})
     '0.12 (rounded to 0.01)'
@@ -112,7 +112,7 @@ def estimate_words(estimate: Mapping[str, Any]) -> str:
 
 
 def parameter_value(value: Any) -> float | str:
-    """The value of a parameter for a table, as words where a cell would take it for nothing or for a number.
+    """Return the value of a parameter for a table; None and booleans become text, since a cell would show a number.
 
     >>> parameter_value(0.5), parameter_value(None), parameter_value(True)
     (0.5, 'None', 'True')
@@ -121,7 +121,7 @@ def parameter_value(value: Any) -> float | str:
 
 
 def counted(count: int, thing: str) -> str:
-    """So many things.
+    """Return a count with its noun in the singular or plural.
 
     >>> counted(1, "row"), counted(1200, "row"), counted(2, "class")
     ('1 row', '1,200 rows', '2 classes')
@@ -130,7 +130,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def row_count(size: float | None) -> str:
-    """A number of rows, which may be a mean over parts of unequal size.
+    """Return a number of rows as text; "about" marks a mean over parts of unequal size.
 
     >>> row_count(455.2), row_count(120.0), row_count(None)
     ('about 455', '120', '–')
@@ -141,7 +141,7 @@ def row_count(size: float | None) -> str:
 
 
 def moment(text: str | None) -> str:
-    """A moment to the minute, in universal time, or a dash.
+    """Return a time in UTC to the minute, or a dash for None.
 
     >>> moment("2026-11-16T12:32:07+00:00"), moment(None)
     ('2026-11-16 12:32', '–')

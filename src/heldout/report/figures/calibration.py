@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say: how often a class was the true one where it was said to be so likely."""
+"""Calibration curve: the observed share of a class against its predicted probability."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from heldout.report.figures.palette import GREY, PAPER, SEVERAL, SOFT
 from heldout.report.figures.scales import column, ends, finite, real
 from heldout.report.words import amount, counted
 
-FLOOR = -0.22  # below the curve, bars of how many rows stand behind each point
+FLOOR = -0.22  # y of the foot of the bars that count the rows per bin, below the curve
 TALLEST = 0.12
 MARKS = "os^Dvp"
 TICKS = ("0", "0.25", "0.5", "0.75", "1")
 
 
 def _shape(data: Data) -> Shape:
-    """Nearly square, since the diagonal is what the eye compares with."""
+    """Return a nearly square figure size, so that the diagonal lies near 45 degrees."""
     above = 0.22 if len(data["curves"]) > 1 else 0
     return Shape(height=4.0 + above, top=0.36 + above)
 
 
 def _draw(data: Data, ax: Any) -> None:
-    """Observed share against predicted probability with its interval, the diagonal, and rows a bin below."""
+    """Draw the observed share against the predicted probability, the diagonal, and the rows per bin below."""
     canvas.quiet(ax, grid=True)
     curves = data["curves"]
     bins = [point for curve in curves for point in _bins(curve)]
@@ -66,7 +66,7 @@ def _draw_curve(ax: Any, curve: Mapping[str, Any], *, color: str, marker: str) -
 
 
 def _draw_rows(ax: Any, bins: Sequence[Mapping[str, Any]]) -> None:
-    """How many rows stand behind each point: a bar from the first to the last probability of its bin."""
+    """Draw the number of rows in each bin as a bar as wide as the bin."""
     largest = max((int(point["rows"]) for point in bins), default=1)
     for point in bins:
         low, high = real(point["low"]), real(point["high"])

@@ -1,4 +1,4 @@
-"""Every figure by name."""
+"""Lists every figure by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which classes are taken for which: a table of counts, shaded by the share of each true class."""
+"""Confusion matrix: counts of true against predicted classes, shaded by their share of the true class."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from heldout.report.figures.describe import MOST_ROWS, Data, Description, Kind, 
 from heldout.report.figures.palette import BLUE, GRID
 from heldout.report.words import counted
 
-DARKEST = 0.6  # so that ink stays readable on it, in light and in dark
-SHARES_TO = 6  # classes up to which the share stands under the count
+DARKEST = 0.6  # opacity of the darkest cell: text on it stays readable in light and dark mode
+SHARES_TO = 6  # up to this many classes, cells have their share under the count
 COUNTS_TO = 14
 NAMED_TO = 24
-LETTERS = 12  # of a class beside the table
-LIES_TO = 4  # classes whose names have room to lie flat
+LETTERS = 12  # characters of a class name beside the table
+LIES_TO = 4  # with more classes, their names are set vertically
 
 
 def _shape(data: Data) -> Shape:
-    """Cells about as high as wide, as far as a phone allows."""
+    """Return a figure size that makes the cells about square, as far as the width of a phone allows."""
     classes = len(data["labels"])
     longest = 0.086 * max(map(len, _names(data)), default=1)
     under = 0.52 if _lies(classes) else 0.42 + longest
@@ -30,7 +30,7 @@ def _shape(data: Data) -> Shape:
 
 
 def _draw(data: Data, ax: Any) -> None:
-    """A row a true class, a column a predicted one: counts, and which share of the row they are."""
+    """Draw one row per true class and one column per predicted class: counts and their shares of the row."""
     canvas.quiet(ax)
     classes = len(data["labels"])
     ax.set_xlim(0, classes)

@@ -1,4 +1,4 @@
-"""What a figure is: how its data are drawn, and how they are told to those who do not see the drawing."""
+"""Defines a kind of figure: how its data are drawn, and how they are described to readers who cannot see it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from heldout.report.figures.scales import is_finite
 from heldout.report.words import amount
 
 MOST_ROWS = 200
-MOST_TIPS = 60  # marks that are worth a stop of the keyboard
-LONGEST = 120  # letters of a name in a table or beside a mark
+MOST_TIPS = 60  # figures with more marks have no tooltips, which the keyboard would stop at one by one
+LONGEST = 120  # characters of a name in a table or a tooltip
 
 Cell = str | float | int | None
 Data = Mapping[str, Any]
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What goes with a picture for those who do not see it, and the words of single marks."""
+    """Holds the title, text alternative and data table of a figure, and the tooltips of its marks."""
 
     title: str
     alt: str
@@ -38,7 +38,7 @@ def _whole(data: Data) -> list[Data]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One figure: ``panels`` cuts its data into what is drawn on one pair of axes each."""
+    """Defines how a figure is drawn and described; ``panels`` splits its data into one part per pair of axes."""
 
     shape: Callable[[Data], Shape]
     draw: Callable[[Data, Any], None]
@@ -46,7 +46,7 @@ class Kind:
     panels: Callable[[Data], list[Any]] = _whole
 
     def plot(self, data: Data, ax: Any = None, *, shown: bool = True) -> Any:
-        """Draw on the given axes, or on a figure of its own, and return the axes."""
+        """Draw on the given axes, or on a new figure, and return the axes."""
         data = present(data)
         if ax is not None:
             self.draw(data, ax)
@@ -58,38 +58,38 @@ class Kind:
 
 
 def present(data: Data) -> Data:
-    """The data of a figure; an error that says why where there are none."""
+    """Return the data of a figure; raise an OptionError with the reason where there are none."""
     if "none" in data:
         raise OptionError(str(data["none"]))
     return data
 
 
 def one_each(name: str) -> Callable[[Data], list[Any]]:
-    """The same data with one member of this list at a time."""
+    """Return a function that splits a figure's data into one panel per member of the list `name`."""
     return lambda data: [{**data, name: [member]} for member in data[name]]
 
 
 def evenly(values: Sequence[T], most: int = MOST_ROWS) -> list[T]:
-    """At most so many of them, evenly over all, the first and the last among them."""
+    """Return at most `most` of the values, evenly spaced, with the first and the last among them."""
     if len(values) <= most:
         return list(values)
     return [values[place * (len(values) - 1) // (most - 1)] for place in range(most)]
 
 
 def left_out(shown: int, whole: int, what: str) -> str:
-    """A sentence that says how many of them are in the table; nothing where all are."""
+    """Return a sentence that says how many items the table has; empty if it has all of them."""
     return "" if shown >= whole else f" The table has {shown:,} of {whole:,} {what}."
 
 
 def listed(texts: Sequence[str], most: int) -> str:
-    """The first of several texts as the end of a sentence."""
+    """Return the first `most` texts joined with semicolons, as the end of a sentence."""
     return "; ".join(texts[:most]) + ("; …" if len(texts) > most else ".")
 
 
 def describe(
     title: str, alt: str, head: Sequence[str], rows: Sequence[Sequence[Cell]], tips: Sequence[str] = ()
 ) -> Description:
-    """A figure in words: names from data clipped in all of them, and words for single points where those are few."""
+    """Return a Description whose texts are cut to length; tooltips are left out if there are more than MOST_TIPS."""
     return Description(
         title=shortened(title, 120),
         alt=shortened(alt, 900),
@@ -100,23 +100,23 @@ def describe(
 
 
 def span(values: Sequence[Any]) -> str:
-    """ "from 0.1 to 0.2", over those that are numbers."""
+    """Return the range of the finite values as "from 0.1 to 0.2"."""
     numbers = [float(value) for value in values if is_finite(value)]
     return f"from {amount(min(numbers))} to {amount(max(numbers))}" if numbers else "without a number"
 
 
 def ends_words(low: Any, high: Any) -> str:
-    """An interval behind a number: " (0.1 to 0.2)"; nothing where there is none."""
+    """Return an interval as " (0.1 to 0.2)" to follow a number; empty if there is none."""
     return "" if low is None or high is None else f" ({amount(low)} to {amount(high)})"
 
 
 def value_words(value: Any) -> str:
-    """The value of a parameter."""
+    """Return the value of a parameter as text."""
     return number(value) if isinstance(value, float) else line(value)
 
 
 def parameter_name(values: Data) -> str:
-    """A parameter, and the family that it belongs to where there are several."""
+    """Return the name of a parameter, followed by its family if there are several families."""
     family = line(values["family"] or "")
     if not family:
         return shortened(values["param"], 56)

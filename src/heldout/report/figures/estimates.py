@@ -1,4 +1,4 @@
-"""Estimates, learners and differences one below the other: a name, the number, and a line for its interval."""
+"""Estimates, learners or differences as rows: a name, the number and a line for its interval."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heldout.report.figures.palette import BLUE, GREY, INK, PAPER, SOFT, VERMILI
 from heldout.report.figures.scales import ends, is_finite, linear, real, within
 from heldout.report.words import amount, counted
 
-MOST_ROWS = 45  # all pairs of ten learners; more are no picture
+MOST_ROWS = 45  # all pairs of ten learners; more rows are not readable
 ROW = 0.46  # inches
 OPTIMISTIC = "optimistic"
 MINUS = " − "
@@ -22,7 +22,7 @@ MINUS = " − "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of such a figure. A hollow mark stands for a number to be taken with care."""
+    """Holds one row of the figure. A hollow mark warns that the number is optimistic."""
 
     label: str
     value: Any
@@ -42,7 +42,7 @@ def _row_of(values: Mapping[str, Any], label: str, **looks: Any) -> Row:
 
 
 def _draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> None:
-    """Draw them from the top down. Where an interval has no end, an arrow says so."""
+    """Draw the rows from the top down. An arrow marks an end of an interval that lies outside the axes."""
     rows = rows[:MOST_ROWS]
     canvas.open_rows(ax, len(rows))
     ax.set_xlim(*ends([*(value for row in rows for value in (row.value, row.low, row.high)), *always]))
@@ -88,7 +88,7 @@ def _draw_estimates(data: Data, ax: Any) -> None:
 
 
 def _estimate_rows(data: Data) -> list[Row]:
-    """A row an estimate; what is optimistic is hollow and says so."""
+    """Return one row per estimate; optimistic estimates get a hollow mark and are labelled so."""
     return [
         _row_of(estimate, f"{line(estimate['label'])} ({OPTIMISTIC})", colour=VERMILION, hollow=True)
         if estimate["optimistic"]
@@ -120,7 +120,7 @@ ESTIMATES = Kind(
 
 
 def _draw_ranking(data: Data, ax: Any) -> None:
-    """A row a learner, the best at the top."""
+    """Draw one row per learner, the best at the top."""
     rows = _ranking_rows(data)
     _draw_rows(ax, rows)
     more = f", the best {MOST_ROWS} of {len(rows):,}" if len(rows) > MOST_ROWS else ""
@@ -157,7 +157,7 @@ RANKING = Kind(
 
 
 def _draw_comparison(data: Data, ax: Any) -> None:
-    """A row a pair: the difference, its interval, the zero line, and the region of practical equivalence shaded."""
+    """Draw one row per pair: the difference, its interval, the zero line and the shaded region of equivalence."""
     rope, count = real(data["rope"]) if is_finite(data["rope"]) else 0.0, len(data["pairs"])
     _draw_rows(ax, _pair_rows(data, letters=canvas.room(ax)), always=(0.0, -rope, rope))
     if rope > 0:
@@ -189,7 +189,7 @@ def _pair_rows(data: Data, *, letters: int = LETTERS) -> list[Row]:
 
 
 def _pair_label(pair: Mapping[str, Any], row: Row, letters: int) -> str:
-    """Both names, each with half of the room that the numbers leave; what one does not need, the other has."""
+    """Return both names, each cut to half of the free characters; a short name leaves its rest to the other."""
     free = max(letters - len(row.words) - len(MINUS), 12)
     first, second = line(pair["first"]), line(pair["second"])
     half = free // 2

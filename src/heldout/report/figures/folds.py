@@ -1,4 +1,4 @@
-"""A dot for each fold: of one learner with the estimate behind them, of several joined fold by fold."""
+"""Fold values as dots: of one learner with its estimate, or of several learners with a line per fold."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from heldout.report.figures.palette import BLUE, GREY, INK, SOFT
 from heldout.report.figures.scales import column, ends, finite, is_finite, linear, real, within
 from heldout.report.words import amount, counted, interval, level_words
 
-MOST_DOTS = 2_000  # of leave-one-out on many rows; evenly spread over all
+MOST_DOTS = 2_000  # reached by leave-one-out on many rows; chosen evenly from all folds
 FEW = 60
-EVERY = 12  # folds that are all named
-JITTER = 0.56  # of a column of repeats, over which its folds are spread
-MOST_PARTS = 200  # lines that are joined; more are a grey area
-ASIDE = 0.16  # of a row
+EVERY = 12  # up to this many folds, each has a tick
+JITTER = 0.56  # share of a repeat's column over which its folds are spread
+MOST_PARTS = 200  # folds drawn as lines; more would merge into a grey area
+ASIDE = 0.16  # row heights: the range of the vertical offsets
 
 
 def _draw_folds(data: Data, ax: Any) -> None:
-    """A dot a test part: folds side by side, repeats in columns; the estimate as a line, its interval as a band."""
+    """Draw one dot per fold (repeats in columns), the estimate as a line and its interval as a band."""
     points = _shown(data)
     canvas.quiet(ax, grid=True)
     few = len(points) <= FEW
@@ -38,7 +38,7 @@ def _draw_folds(data: Data, ax: Any) -> None:
 
 
 def _shown(data: Data) -> list[Mapping[str, Any]]:
-    """The folds that have a value, and of very many some."""
+    """Return the folds that have a value, thinned out evenly if there are more than MOST_DOTS."""
     return evenly(finite(data["points"], "value"), MOST_DOTS)
 
 
@@ -47,7 +47,7 @@ def _repeats(points: Sequence[Mapping[str, Any]]) -> list[int]:
 
 
 def _places(points: Sequence[Mapping[str, Any]]) -> list[float]:
-    """Where each dot stands: its fold, or its repeat with the folds of one repeat beside each other."""
+    """Return the x position of each dot: its fold, or with several repeats its repeat plus an offset for the fold."""
     repeats = _repeats(points)
     sizes, drawn = Counter(repeats), Counter[int]()
     if len(sizes) < 2:
@@ -123,7 +123,7 @@ FOLDS = Kind(
 
 
 def _draw_paired_folds(data: Data, ax: Any) -> None:
-    """A row a learner, a dot a fold, and a line through the dots of each fold."""
+    """Draw one row per learner, one dot per fold, and a line that joins the dots of each fold."""
     names, parts, columns = _paired(data)
     canvas.open_rows(ax, len(names))
     ax.set_xlim(*ends(value for values in columns for value in values))
@@ -143,19 +143,19 @@ def _draw_paired_folds(data: Data, ax: Any) -> None:
 
 
 def _paired(data: Data) -> tuple[list[str], list[int], list[list[Any]]]:
-    """The names, the parts that are drawn, and for each part the value of each learner."""
+    """Return the learners' names, the indices of the drawn folds, and for each of these the learners' values."""
     names, values = data["folds"]["names"][:MOST_ROWS], data["folds"]["values"][:MOST_ROWS]
     parts = evenly(range(len(values[0]) if values else 0), MOST_PARTS)
     return list(names), parts, [[row[part] for row in values] for part in parts]
 
 
 def _aside(place: int) -> float:
-    """A little up or down, another way for each fold, so that equal values do not hide each other."""
+    """Return a small vertical offset that differs from fold to fold, so that equal values do not hide each other."""
     return ASIDE * ((place * 0.618034) % 1 - 0.5)
 
 
 def _dots(columns: Sequence[Sequence[Any]]) -> list[tuple[Any, int, int]]:
-    """Value, learner and place of part of each dot; a fold that failed has none."""
+    """Return (value, learner index, fold position) of each dot; a fold that failed has none."""
     return [
         (value, row, place)
         for place, values in enumerate(columns)

@@ -1,4 +1,4 @@
-"""The risk at several training sizes, and where the curve points to."""
+"""Learning curve: the risk at several training sizes, and its extrapolation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from heldout.report.figures.palette import BLUE, PAPER, SOFT
 from heldout.report.figures.scales import column, ends, finite, linear, logarithmic, real, within
 from heldout.report.words import amount, counted
 
-LOG_FROM = 12.0  # how many times the smallest size the largest is, from which on powers of ten are clearer
+LOG_FROM = 12.0  # ratio of the largest to the smallest size from which on the axis is logarithmic
 
 
 def _draw(data: Data, ax: Any) -> None:
-    """A dot a training size with its interval; the extrapolated point is hollow and its line dashed."""
+    """Draw one dot with its interval per training size; the extrapolated point is hollow and its line is dashed."""
     canvas.quiet(ax, grid=True)
     points, beyond = _points(data), _beyond(data)
     every = [*points, *beyond]
@@ -56,7 +56,7 @@ def _points(data: Data) -> list[Mapping[str, Any]]:
 
 
 def _beyond(data: Data) -> list[Mapping[str, Any]]:
-    """The extrapolated point, if there is one."""
+    """Return the extrapolated point as a list, empty if there is none."""
     return finite([data["extrapolated"]] if data["extrapolated"] else [], "size", "value")
 
 

@@ -1,8 +1,8 @@
-"""The colours of figures: told apart by people who see few colours, and in grey (after Okabe and Ito)."""
+"""Colours of the figures, distinguishable with colour blindness and in greyscale (Okabe and Ito)."""
 
 from __future__ import annotations
 
-_COLOURS = {  # by name: in the light, in the dark
+_COLOURS = {  # by name: in light mode, in dark mode
     "ink": ("#1F2328", "#E6EAEE"),
     "soft": ("#57606A", "#A8B1BB"),
     "grid": ("#E3E6EA", "#333A42"),
@@ -18,7 +18,7 @@ _COLOURS = {  # by name: in the light, in the dark
 NAMES = {light: name for name, (light, _) in _COLOURS.items()}
 DARK = {name: dark for name, (_, dark) in _COLOURS.items()}
 INK, SOFT, GRID, PAPER, GREY, BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY = NAMES
-SEVERAL = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)  # where lines stand for different things
+SEVERAL = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)  # for several lines in one figure
 
 
 def _css() -> str:

@@ -1,4 +1,4 @@
-"""The validation loss against each parameter, with what was chosen and the one-standard-error mark."""
+"""Validation loss against each parameter, with the chosen values and the one-standard-error rule."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from heldout.report.figures.scales import column, ends, finite, is_finite, linea
 from heldout.report.words import amount, counted, parameter_value
 
 Panel = Mapping[str, Any]
-ACROSS = 52  # letters of all categories side by side, else they stand upright
-UPRIGHT = 14  # letters of one that stands
+ACROSS = 52  # characters of all categories together, beyond which their labels are set vertically
+UPRIGHT = 14  # characters of a vertical label
 MOST_NAMED = 24
 DOTTED: Any = (0, (1, 2))
 
 
 def _shape(data: Data) -> Shape:
-    """Taller where names stand upright under the axis."""
+    """Return the figure size, higher where the tick labels stand upright."""
     panel = data["panels"][0]
     below = 0.85 if _scale(panel) == "category" and not _lies(_values(panel)) else 0
     return Shape(height=3.0 + below, top=0.62, bottom=0.52 + below)
 
 
 def _draw(data: Data, ax: Any) -> None:
-    """One parameter: mean validation loss and one standard error at each value, the chosen values marked."""
+    """Draw the mean validation loss ± one standard error at each value of a parameter, and mark the chosen values."""
     panel = data["panels"][0]
     scale, points = _scale(panel), _shown(panel)
     canvas.quiet(ax, grid=True)
@@ -65,7 +65,7 @@ def _draw(data: Data, ax: Any) -> None:
 
 
 def _scale(panel: Panel) -> str:
-    """The scale asked for; names where a power of ten cannot place every value."""
+    """Return the x axis scale: "category" if a value is no finite number, "linear" if a logarithm is undefined."""
     values, scale = _values(panel), str(panel["scale"])
     if scale == "category" or not all(isinstance(v, int | float) and is_finite(v) for v in values):
         return "category"
@@ -73,7 +73,7 @@ def _scale(panel: Panel) -> str:
 
 
 def _values(panel: Panel) -> list[Any]:
-    """Every value on the axis, each once: those with a mean, those chosen, and the simplest."""
+    """Return each value on the axis once: those with a mean, those chosen, and the one-standard-error choice."""
     values = [point["value"] for point in panel["points"]] + [value for value, _ in panel["chosen"]]
     values += [] if panel["simplest"] is None else [panel["simplest"]]
     return list({repr(value): value for value in values}.values())
@@ -111,7 +111,7 @@ def _draw_x_axis(ax: Any, panel: Panel) -> None:
 
 
 def _mark_choices(ax: Any, data: Data, means: Mapping[str, float]) -> list[Any]:
-    """A ring round each value that a fold chose, and how many did; and what that means, for the key."""
+    """Draw a ring around each chosen value with its number of folds; return the legend entries."""
     panel, up = data["panels"][0], bool(data["greater_is_better"])
     taken = [(value, count) for value, count in panel["chosen"] if repr(value) in means]
     xs, ys = _places(panel, [value for value, _ in taken]), [means[repr(value)] for value, _ in taken]
@@ -125,7 +125,7 @@ def _mark_choices(ax: Any, data: Data, means: Mapping[str, float]) -> list[Any]:
 
 
 def _mark_one_se(ax: Any, panel: Panel, limit: Any) -> list[Any]:
-    """The line of the one-standard-error rule and its choice; and what they mean, for the key."""
+    """Draw the limit of the one-standard-error rule and the value it would choose; return the legend entries."""
     if not is_finite(limit):
         return []
     look = {"color": SOFT, "linewidth": 1.1}

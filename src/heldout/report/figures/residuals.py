@@ -1,4 +1,4 @@
-"""Target less prediction against the prediction: what a good regression leaves behind is a level cloud around zero."""
+"""Residuals (target minus prediction) against the prediction; those of a good regression scatter evenly around zero."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BAND = ("predicted", "low", "middle", "high")
 
 
 def _draw(data: Data, ax: Any) -> None:
-    """A dot a row of the first output, the zero line, and the middle and spread of the residuals along the way."""
+    """Draw one dot per row, the zero line, and the middle and spread of the residuals along the predictions."""
     output = data["outputs"][0]
     canvas.quiet(ax, grid=True)
     points, bands = _points(output), _bands(output)
@@ -51,7 +51,7 @@ def _bands(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _describe(data: Data) -> Description:
-    """The residuals in words, and their bands (or the points, where there are none) in numbers."""
+    """Describe the residuals in words; the table holds their bands, or the points where there are no bands."""
     output = data["outputs"][0]
     points, bands = _points(output), _bands(output)
     of = f" of {shortened(output['label'], 60)}" if output["label"] else ""

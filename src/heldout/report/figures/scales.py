@@ -1,4 +1,4 @@
-"""Numbers of a summary as positions on an axis, the ends of axes, and their ticks."""
+"""Converts numbers of a summary to positions on an axis, and sets axis limits and ticks."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-LARGEST = 1e300  # larger numbers are drawn here, so that no difference of two positions overflows
+LARGEST = 1e300  # larger numbers are clipped to this, so that no difference of two positions overflows
 LAST_POWER = 305.0
 MOST_TICKS = 5
-PAD = 0.06  # of the range, left free at each end
+PAD = 0.06  # margin at each end, as a share of the range
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 Points = Sequence[Mapping[str, Any]]
 
 
 def real(value: Any) -> float:
-    """A number of a summary as a float: None is NaN, "inf" is infinite."""
+    """Return a number of a summary as a float: None becomes NaN, "inf" infinity; finite numbers are clipped."""
     if value is None:
         return math.nan
     if isinstance(value, int):  # which may be too large for a float
@@ -28,22 +28,22 @@ def real(value: Any) -> float:
 
 
 def is_finite(*values: Any) -> bool:
-    """Whether all of them can be drawn."""
+    """Check whether all values are finite numbers."""
     return all(math.isfinite(real(value)) for value in values)
 
 
 def column(points: Points, name: str) -> list[float]:
-    """One value of each point, as floats."""
+    """Return the value `name` of each point as a float."""
     return [real(point[name]) for point in points]
 
 
 def finite(points: Points, *names: str) -> list[Mapping[str, Any]]:
-    """The points of which all these values can be drawn."""
+    """Return the points whose values `names` are all finite."""
     return [point for point in points if is_finite(*(point[name] for name in names))]
 
 
 def ends(values: Iterable[Any], *, pad: float = PAD) -> tuple[float, float]:
-    """The ends of an axis that shows all finite values."""
+    """Return axis limits that contain all finite values, with a margin of `pad` times their range at each end."""
     numbers = [number for number in map(real, values) if math.isfinite(number)]
     if not numbers:
         return 0.0, 1.0
@@ -55,12 +55,12 @@ def ends(values: Iterable[Any], *, pad: float = PAD) -> tuple[float, float]:
 
 
 def within(value: Any, low: float, high: float) -> float:
-    """The number, or the end of the axis that it lies past."""
+    """Return the number clipped to the limits of the axis."""
     return min(max(real(value), low), high)
 
 
 def log_ends(values: Sequence[float]) -> tuple[float, float]:
-    """The ends of a logarithmic axis that shows all values."""
+    """Return the limits of a logarithmic axis that contains all values."""
     low, high = ends([math.log10(value) for value in values])
     return 10.0 ** max(low, -LAST_POWER), 10.0 ** min(high, LAST_POWER)
 
@@ -70,7 +70,7 @@ def _formatter() -> Any:
     from matplotlib.ticker import Formatter
 
     class Plain(Formatter):
-        """Ticks in full, with as many digits as tell them apart; no offset in a corner, no formulas."""
+        """Formats ticks with as many digits as distinguish them, without an offset or formulas."""
 
         def __call__(self, x: float, pos: int | None = None) -> str:
             return tick_words([x])[0]
@@ -82,7 +82,7 @@ def _formatter() -> Any:
 
 
 def tick_words(values: Sequence[float]) -> list[str]:
-    """Numbers of an axis as text, all with the same number of decimals.
+    """Return the numbers of an axis as text, all with the same number of decimals.
 
     >>> tick_words([0.0, 0.25, 0.5]), tick_words([-1000.0, 0.0, 1000.0]), tick_words([1e-9, 2e-9])
     (['0.00', '0.25', '0.50'], ['−1,000', '0', '1,000'], ['1e−9', '2e−9'])
@@ -98,13 +98,13 @@ def tick_words(values: Sequence[float]) -> list[str]:
 
 
 def _tell_apart(texts: Sequence[str], values: Sequence[float]) -> bool:
-    """Whether different numbers have different texts, each the number itself."""
+    """Check whether each text gives its number, and different numbers have different texts."""
     near = all(abs(float(text) - value) <= 1e-9 * abs(value) for text, value in zip(texts, values, strict=True))
     return near and len(set(texts)) == len(set(values))
 
 
 def linear(axis: Any, *, most: int = MOST_TICKS, whole: bool = False) -> None:
-    """Few ticks at round numbers."""
+    """Set at most `most` ticks at round numbers; only at integers if `whole`."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(nbins=most, integer=whole, steps=[1, 2, 2.5, 5, 10]))
@@ -112,7 +112,7 @@ def linear(axis: Any, *, most: int = MOST_TICKS, whole: bool = False) -> None:
 
 
 def logarithmic(ax: Any, values: Sequence[float]) -> None:
-    """A logarithmic x axis that shows all values."""
+    """Make the x axis logarithmic and contain all values."""
     low, high = log_ends(values)
     ax.set_xlim(low, high)  # before the scale, which otherwise chooses limits of its own
     ax.set_xscale("log")
@@ -120,7 +120,7 @@ def logarithmic(ax: Any, values: Sequence[float]) -> None:
 
 
 def powers(axis: Any, low: float, high: float, *, most: int = 6) -> None:
-    """Ticks at powers of ten, written in full where that is short, else as 10⁻⁶."""
+    """Set ticks at powers of ten, written in full if short, otherwise as 10⁻⁶."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)

@@ -1,4 +1,4 @@
-"""Who is held out when: a lane for each part, rows from left to right."""
+"""Drawing of splits: one lane per part, with the rows from left to right."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from heldout.splits.summary import Picture
 
 COLOURS = {"train": BLUE, "held": ORANGE, "unused": GREY}
 WORDS = {"train": "training", "held": "held out", "unused": "neither"}
-LANE = 0.8  # of the height of a lane that is filled
-LEAST = 0.12  # of a lane: what a stretch has any rows of is never thinner, so that one row of a thousand is seen
-ACROSS = 62  # letters along the rows
-WIDE_TITLE, LONGEST_TITLE = 54, 76  # letters of a title in full size; longer ones are set smaller, then clipped
-LEVELS = 40  # heights that are told apart within a lane; the eye sees no more, and equal neighbours are one
-FEW_LANES, STRETCHES = 12, 120  # with more lanes than that, stretches are joined to this many
-LANE_INCHES, ALL_LANES = 0.17, 3.6  # a lane, and all of them at most
+LANE = 0.8  # share of a lane's height that is filled
+LEAST = 0.12  # of a lane: the least height of a kind that has rows, so that one row of a thousand is visible
+ACROSS = 62  # characters that fit along the x axis
+WIDE_TITLE, LONGEST_TITLE = 54, 76  # characters of a title in full size; longer ones are set smaller, then clipped
+LEVELS = 40  # distinct heights within a lane; finer ones are not visible, and equal neighbours are merged
+FEW_LANES, STRETCHES = 12, 120  # with more lanes, the row ranges are merged to this many
+LANE_INCHES, ALL_LANES = 0.17, 3.6  # heights of a lane, and of all lanes at most
 
 Counts = NDArray[np.intp]
 Heights = NDArray[np.float64]
 
 
 def _shape(data: Data) -> Shape:
-    """A lane a part."""
+    """Return the figure size, which grows with the number of lanes."""
     lanes = min(LANE_INCHES * max(len(data["lanes"]), 6), ALL_LANES)
     return Shape(height=1.12 + lanes, top=0.6, left=0.54, right=0.24)
 
 
 def _draw(data: Data, ax: Any) -> None:
-    """Each stretch of rows is a column in each lane, filled from below by the share of its rows that is held out.
+    """Draw each range of rows as a stacked column in each lane.
 
-    Above those come the rows that are neither held out nor trained on, then those that are trained on.
+    From the bottom up, a column shows the shares of its rows that are held out, unused and trained on.
     """
     canvas.quiet(ax)
     edges, counts = _stretches(data)
     tops = _tops(counts)
     for lane in range(len(data["lanes"])):
         foot = lane + LANE / 2  # lanes go down, so the foot of a lane is the larger number
-        for side in ("train", "unused", "held"):  # each from the foot up, the later over the earlier: no seams
+        for side in ("train", "unused", "held"):  # each from the foot, over the one before: no seams
             if counts[side][lane].any():
                 _fill(ax, edges, foot - LANE * tops[side][lane], foot, COLOURS[side])
     _label(ax, data)
@@ -54,7 +54,7 @@ def _draw(data: Data, ax: Any) -> None:
 
 
 def _stretches(data: Data) -> tuple[Counts, dict[str, Counts]]:
-    """The edges of the stretches and the rows in each, joined where lanes are many and stretches too thin to see."""
+    """Return the edges of the row ranges and the rows of each kind in them; many thin ranges are merged."""
     edges = np.asarray(data["edges"], dtype=np.intp)
     counts = {side: np.asarray(data[side], dtype=np.intp).reshape(len(data["lanes"]), -1) for side in COLOURS}
     if len(data["lanes"]) <= FEW_LANES or len(edges) - 1 <= STRETCHES:
@@ -65,7 +65,7 @@ def _stretches(data: Data) -> tuple[Counts, dict[str, Counts]]:
 
 
 def _tops(counts: Mapping[str, Counts]) -> dict[str, Heights]:
-    """How high each side and those below it fill a stretch of a lane, from 0 at its foot to 1 at its head."""
+    """Return how high each kind and those below it fill a range, from 0 (bottom) to 1 (top of the lane)."""
     order = ("held", "unused", "train")
     least = {side: np.where(counts[side] > 0, LEAST, 0.0) for side in order}
     total = np.maximum(sum(counts.values()), 1)
@@ -79,7 +79,7 @@ def _tops(counts: Mapping[str, Counts]) -> dict[str, Heights]:
 
 
 def _fill(ax: Any, edges: Counts, heads: Heights, foot: float, colour: str) -> None:
-    """One side of one lane, equal neighbours joined."""
+    """Draw one kind of rows in one lane; neighbours of equal height are merged."""
     first = np.flatnonzero(np.append(True, heads[1:] != heads[:-1]))
     ax.stairs(heads[first], np.append(edges[first], edges[-1]), baseline=foot, fill=True, color=colour, linewidth=0)
 
@@ -103,7 +103,7 @@ def _label(ax: Any, data: Data) -> None:
 
 
 def _marks(data: Data) -> list[tuple[Any, str]]:
-    """As many of the marks along the rows as have room beside each other; the first and the last always."""
+    """Return as many of the x tick labels as fit side by side, always including the first and the last."""
     marks = [(place, shortened(words, 25)) for place, words in data["marks"]]
     for step in (1, 2):
         if sum(len(words) + 2 for _, words in marks[::step]) <= ACROSS:
@@ -132,5 +132,5 @@ SPLITS = Kind(shape=_shape, draw=_draw, describe=_describe)
 
 
 def draw_picture(picture: Picture, ax: Any = None) -> Any:
-    """Draw a picture of :mod:`heldout.splits.summary`, and return its axes."""
+    """Draw a picture of :mod:`heldout.splits.summary` and return its axes."""
     return SPLITS.plot({name: getattr(picture, name) for name in Picture.__slots__}, ax)

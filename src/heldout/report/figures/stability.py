@@ -1,4 +1,4 @@
-"""How far the folds agree in what they chose: how often each choice, or each value of a parameter, won."""
+"""Stability of the choice: how many folds chose each candidate, or each value of a parameter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ THICK = 0.3
 
 
 def _views(data: Data) -> list[Data]:
-    """Whole choices first, then each parameter by itself where a choice is made of several."""
+    """Return one panel for whole choices; with several parameters, also one for each on which the folds disagree."""
     views: list[Data] = [{**data, "params": []}]
     if len(data["params"]) > 1:
         disputed = [param for param in data["params"] if len(param["values"]) > 1]  # on the others all folds agree
@@ -37,7 +37,7 @@ def _views(data: Data) -> list[Data]:
 
 
 def only_param(data: Data, param: str) -> Data:
-    """The same data for the values of one parameter alone."""
+    """Return the data restricted to the values of one parameter."""
     values = {member["param"]: member for member in reversed(data["params"])}
     if param not in values:
         names = [member["param"] for member in data["params"]]
@@ -46,7 +46,7 @@ def only_param(data: Data, param: str) -> Data:
 
 
 def _draw(data: Data, ax: Any) -> None:
-    """A bar a choice, as long as the number of folds that made it; or a bar a value of one parameter."""
+    """Draw one bar per choice, or per value of one parameter, as long as the number of folds that chose it."""
     bars, what = _bars(data)
     shown, folds = bars[:MOST_BARS], max(int(data["folds"]), 1)
     canvas.open_rows(ax, len(shown))
@@ -63,7 +63,7 @@ def _draw(data: Data, ax: Any) -> None:
 
 
 def _bars(data: Data) -> tuple[list[tuple[str, int]], str | None]:
-    """Words and count of each bar; and the parameter, where the bars are its values."""
+    """Return the label and count of each bar, and the name of the parameter, None for whole choices."""
     if data["choices"]:
         return [(line(bar["words"]), int(bar["count"])) for bar in data["choices"]], None
     param = data["params"][0]

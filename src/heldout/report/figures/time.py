@@ -1,4 +1,4 @@
-"""Where the time went: fitting and scoring, by level and by family."""
+"""Seconds of fitting and scoring, by level and family."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Bar = Mapping[str, Any]
 
 
 def _draw(data: Data, ax: Any) -> None:
-    """A bar a level and family: seconds of fitting, then of scoring."""
+    """Draw one bar per level and family: seconds of fitting, then of scoring."""
     if not data["bars"]:
         raise OptionError(NO_BARS)
     bars = _bars(data)[:MOST_BARS]
@@ -52,12 +52,12 @@ def _draw_side(ax: Any, bars: list[Bar], side: str, colour: str) -> None:
 
 
 def seconds(value: Any) -> str:
-    """A span of time, or a dash."""
+    """Return a duration in seconds as text, or a dash if it is not finite."""
     return show_seconds(real(value)) if is_finite(value) else DASH
 
 
 def _bars(data: Data) -> list[Bar]:
-    """The longest first."""
+    """Return the bars, the longest first."""
     return sorted(data["bars"], key=_whole, reverse=True)
 
 
