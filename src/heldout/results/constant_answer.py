@@ -1,8 +1,8 @@
-"""The constant answer: the constant that loses least on each part's training rows, on the same held-out rows.
+"""Finds the constant answer: for each part, the constant with the least loss on the training rows.
 
-Of numbers it is the mean for squared errors and deviances, a quantile for absolute and pinball errors, and for any
-other loss of rows, a user's own among them, the number that a search finds. Of classes it is the commonest one, or the
-one that costs least by a user's own loss; for probabilities it is the share of each class.
+In regression it is the mean for squared errors and deviances, a quantile for absolute and pinball errors, and the
+result of a grid search for any other row loss, such as a user's own. In classification it is the commonest class, or
+the class that costs least by a user's own loss; probabilities are the class shares.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from heldout.splits.drawn import Splits
 from heldout.task import Task
 
 MOST_COUNTS = 20_000_000  # parts × classes: 160 MB
-MOST_COSTS = 1_000_000  # classes × classes: what each answer costs in each class
-POINTS, ROUNDS = 17, 4  # of a search: numbers that are tried at once, and how often the best are looked at more closely
+MOST_COSTS = 1_000_000  # classes × classes: the cost matrix
+POINTS, ROUNDS = 17, 4  # of the grid search: points of a grid, and how often it is refined
 
-# Scores of whole sets that are best where the mean of a row loss is smallest.
+# Scores of whole sets for which the constant with the smallest mean row loss is best.
 _BEST_BY: Mapping[str, Callable[[Mapping[str, Any]], RowLoss]] = {
     "r2_score": lambda _: squared_rows,
     "explained_variance_score": lambda _: squared_rows,
@@ -53,18 +53,18 @@ _BEST_BY: Mapping[str, Callable[[Mapping[str, Any]], RowLoss]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ConstantAnswer:
-    """The constant of each part, a row a part, and what answering it is called."""
+    """Holds the constant of each part, one row for each part, and a description such as "always answering …"."""
 
     responses: Responses
     words: str
 
     def on_held_rows(self, outer: Splits) -> Responses:
-        """The answer on all rows that are held out, part by part."""
+        """Repeat the constant of each part for all its held-out rows, part after part."""
         return cut_rows(self.responses, np.repeat(np.arange(len(outer)), outer.held_sizes))
 
 
 def constant_answer(task: Task, outer: Splits, loss: Loss) -> ConstantAnswer | str:
-    """The constant answer of each part's training rows, or why there is none. Raises what a user's own loss raises."""
+    """Return the constant answer of each part, or the reason why there is none. A user's own loss may raise here."""
     if (reason := no_constant(task, outer, loss)) is not None:
         return reason
     if task.classes is not None:
@@ -79,7 +79,7 @@ def constant_answer(task: Task, outer: Splits, loss: Loss) -> ConstantAnswer | s
 
 
 def no_constant(task: Task, outer: Splits, loss: Loss) -> str | None:
-    """Why there is no constant answer that could be set beside a learner."""
+    """Return why there is no constant answer to compare a learner with; None if there may be one."""
     if loss.asks_predictor:
         return f"The loss {loss.name!r} asks the predictor itself, and no model is none."
     if not outer.train_sizes.all():
@@ -102,7 +102,7 @@ def no_constant(task: Task, outer: Splits, loss: Loss) -> str | None:
 
 
 def deciding_rows(loss: Loss) -> RowLoss | None:
-    """The loss of rows whose mean decides which constant number is best; None for other scores of whole sets."""
+    """Return the row loss whose mean the best constant number minimises; None for a score without one."""
     if loss.rows is not None:
         return loss.rows.rows if isinstance(loss.rows, RangedRows) else loss.rows
     parts = None if loss.scorer is None else scorer_parts(loss.scorer)
@@ -111,12 +111,12 @@ def deciding_rows(loss: Loss) -> RowLoss | None:
 
 
 def is_best_at_mean(rows: RowLoss) -> bool:
-    """Whether the mean loses least: by squared errors, and by a deviance of any power."""
+    """Return whether the mean is the best constant, as for squared errors and a deviance of any power."""
     return rows is squared_rows or (isinstance(rows, ErrorRows) and rows.error in (squared_error, deviance))
 
 
 def best_quantile(rows: RowLoss) -> float | None:
-    """The quantile that loses least, where one does."""
+    """Return which quantile is the best constant, between 0 and 1; None if none is known to be."""
     if rows is absolute_rows:
         return 0.5
     if not isinstance(rows, ErrorRows):
@@ -125,7 +125,7 @@ def best_quantile(rows: RowLoss) -> float | None:
 
 
 def answer_of_numbers(rows: RowLoss, answers: Floats) -> ConstantAnswer:
-    """These numbers, one a part, and what they are by this loss."""
+    """Build the constant answer from one number for each part, and describe it."""
     quantile = best_quantile(rows)
     if is_best_at_mean(rows):
         what = "mean of the training rows"
@@ -137,7 +137,7 @@ def answer_of_numbers(rows: RowLoss, answers: Floats) -> ConstantAnswer:
 
 
 def answer_of_counts(loss: Loss, classes: NDArray[Any], counts: Floats) -> ConstantAnswer:
-    """The answer where the training rows of each part have these counts of classes, or weights."""
+    """Build the constant answer from class counts, or summed weights, of training rows: parts × classes."""
     best = _cheapest(loss, classes, counts)
     responses = Responses(
         predict=classes[best], predict_proba=counts / counts.sum(axis=1, keepdims=True), classes=classes
@@ -151,10 +151,10 @@ def answer_of_counts(loss: Loss, classes: NDArray[Any], counts: Floats) -> Const
 
 
 def _cheapest(loss: Loss, classes: NDArray[Any], counts: Floats) -> NDArray[np.intp]:
-    """The commonest class of each part; by a user's own loss of labels the one whose answer costs least."""
+    """Return the position of each part's commonest class, or of its cheapest class by a user's own loss of labels."""
     if not (isinstance(loss.rows, OwnRows) and loss.rows.response == "predict" and len(classes) ** 2 <= MOST_COSTS):
         return np.asarray(counts.argmax(axis=1))
-    costs = np.empty((len(classes), len(classes)))  # of each answer in each class
+    costs = np.empty((len(classes), len(classes)))  # answers × true classes
     for place, label in enumerate(classes):
         found = row_losses(loss, classes, Responses(predict=np.full(len(classes), label), classes=classes))
         assert found is not None
@@ -172,7 +172,7 @@ def _numbers(task: Task, outer: Splits, rows: RowLoss, column: Floats) -> Floats
 
 
 def _sums(task: Task, outer: Splits, values: NDArray[Any]) -> Floats:
-    """The weighted sum of some values over the training rows of each part, without visiting them part by part."""
+    """Sum values, times weights, over the training rows of each part, without a loop over parts."""
     weighed = values.astype(np.float64) if task.weight is None else values * task.weight
     if outer.train is not None and outer.train_cuts is not None:
         of_train = np.repeat(np.arange(len(outer)), outer.train_sizes)
@@ -185,17 +185,17 @@ def _sums(task: Task, outer: Splits, values: NDArray[Any]) -> Floats:
 
 
 def _means(task: Task, outer: Splits, column: Floats) -> Floats:
-    """Around the mean of all rows, so that subtracting held-out rows from all of them loses no digits."""
+    """Return the mean over the training rows of each part; values are centred first, so that no digits are lost."""
     middle = float(np.mean(column[outer.rows]))
     means: Floats = middle + _sums(task, outer, column - middle) / _sums(task, outer, np.ones(len(column)))
     return means
 
 
 def _searched(task: Task, outer: Splits, rows: RowLoss, column: Floats) -> Floats:
-    """The number between the smallest and the largest target that loses least on the training rows of each part.
+    """Search the number between the smallest and largest target with the least loss on the training rows of each part.
 
-    Quantiles of the target are tried first, then numbers between the neighbours of the best ones, closer and closer.
-    All parts try the same numbers, so that a loss is taken once of each row and not once of each part.
+    The first grid holds quantiles of the target; each later grid lies between the neighbours of the best numbers. All
+    parts share one grid, so that the loss of a row is computed once for each number and not once for each part.
     """
     grid = np.quantile(column[outer.rows], np.linspace(0, 1, POINTS))
     best, least = np.full(len(outer), np.nan), np.full(len(outer), np.inf)
@@ -211,7 +211,7 @@ def _searched(task: Task, outer: Splits, rows: RowLoss, column: Floats) -> Float
 
 
 def _total(task: Task, outer: Splits, rows: RowLoss, column: Floats, number: float) -> Floats:
-    """What this number loses on the training rows of each part; infinite where it is no answer that the loss takes."""
+    """Return the summed loss of a number on the training rows of each part; infinite if the loss does not accept it."""
     try:
         return _sums(task, outer, rows(column, Responses(predict=np.full(len(column), number))))
     except HeldoutError:
@@ -230,13 +230,13 @@ def _quantiles(task: Task, outer: Splits, column: Floats, share: float) -> Itera
     ranks[order] = np.arange(len(order))
     for part in range(len(outer)):
         dropped = np.sort(ranks[np.searchsorted(outer.rows, outer.held_rows(part))])
-        before = dropped - np.arange(len(dropped))  # how many stay below each that is dropped
+        before = dropped - np.arange(len(dropped))  # how many remaining values lie below each dropped one
         middle = _places(len(ordered) - len(dropped), share)
         yield float(np.mean(ordered[middle + np.searchsorted(before, middle, side="right")]))
 
 
 def _places(count: int, share: float) -> NDArray[np.intp]:
-    """The ordered values between which any number is a best quantile: mostly one and the same."""
+    """Return the positions of the two sorted values that enclose the quantile; usually they are the same."""
     place = round(count * share, 9)
     return np.array([np.ceil(place) - 1, np.floor(place)]).clip(0, count - 1).astype(np.intp)
 

@@ -1,8 +1,8 @@
-"""What corrects the best validation number of a choice, and what a single development set bounds.
+"""Corrects the best validation loss for its optimism, and computes the bounds from a single development set.
 
-The Tibshirani correction needs fold means; BBC-CV needs the losses of single rows, which are kept up to a size that the
-engine fixes. The bounds of a development set need the mean loss of each candidate and nothing else, so that a hundred
-thousand candidates take no room.
+The Tibshirani correction needs fold means. BBC-CV needs the losses of single rows, which the engine keeps up to a fixed
+size. The bounds of a development set need only the mean loss of each candidate, so that a hundred thousand candidates
+take little memory.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DEV_CHOSEN, DEV_BEST, DEV_GAP = "development_chosen", "development_best", "devel
 
 
 def tuning_estimates(selection: Selection) -> dict[str, Estimate]:
-    """The estimates that a choice affords: the best validation number, and what corrects it."""
+    """Return the estimates of a choice by name: the best validation loss, its corrections and its bounds."""
     estimates = {BEST_VALIDATION: best_validation_estimate(selection)}
     if selection.candidates > 1:
         estimates[BEST_BBC] = _corrected(selection, BEST_BBC, _bbc_refusal(selection) or _bbc(selection))
@@ -45,15 +45,15 @@ def tuning_estimates(selection: Selection) -> dict[str, Estimate]:
 
 
 def on_all_rows(task: Task, tuning: Outcome, *, level: float) -> dict[str, Estimate]:
-    """What the choice on all rows says beside the risk of a nested study: the best number, and what corrects it."""
+    """Return the best validation loss of the choice on all rows, and its corrections, for a nested study."""
     estimates = tuning_estimates(Selection.of(task, tuning, level=level, most_rows=MOST_ROWS_INSIDE))
     return {name: estimates[name] for name in ON_ALL_ROWS if name in estimates}
 
 
 def least_optimistic(selection: Selection) -> str:
-    """The name of the estimate to prefer among those that have a value: BBC-CV, then Tibshirani's correction.
+    """Return the name of the best available correction: BBC-CV, then Tibshirani's, else the uncorrected estimate.
 
-    On a tuned ridge Tibshirani's was off by +.13 where BBC-CV was off by −.001.
+    On a tuned ridge the error of Tibshirani's was +.13, that of BBC-CV −.001.
     """
     if selection.candidates == 1:
         return BEST_VALIDATION
@@ -63,7 +63,7 @@ def least_optimistic(selection: Selection) -> str:
 
 
 def _corrected(selection: Selection, name: str, correction: Correction | str) -> Estimate:
-    """A correction as an estimate: its interval where it has one, otherwise the reason."""
+    """Turn a correction, or the reason why there is none, into an estimate."""
     words = estimands.corrected_validation(
         selection.loss.name, train_size=selection.sizes, candidates=selection.candidates, sign=selection.loss.sign
     )
@@ -124,9 +124,9 @@ def _bbc_refusal(selection: Selection) -> str | None:
 
 
 def _drawn(selection: Selection) -> tuple[NDArray[np.integer], NDArray[np.float64]]:
-    """What is drawn, rows or their groups, and what each row counts for in the mean that chooses.
+    """Return what BBC-CV resamples, rows or groups, and the weight of each row in the mean loss that chooses.
 
-    Parts count the same without weights, and otherwise as much as the weights of their rows.
+    Without sample weights all parts weigh the same; otherwise a part weighs as much as its rows.
     """
     inner, weights = selection.inner, selection.weights
     if weights is None:
@@ -135,7 +135,7 @@ def _drawn(selection: Selection) -> tuple[NDArray[np.integer], NDArray[np.float6
 
 
 def _refusal(selection: Selection) -> str | None:
-    """Why no correction can be made of this choice, or None."""
+    """Return why this choice cannot be corrected; None if it can."""
     if selection.study.search.choose != "best":
         return "No value: the correction is for the choice of the smallest mean, and choose= asks for another."
     if selection.study.races and not selection.table.complete:
@@ -146,7 +146,7 @@ def _refusal(selection: Selection) -> str | None:
 
 
 def _development_estimates(selection: Selection) -> dict[str, Estimate]:
-    """The chosen predictor, the smallest risk of the family, and how far they can be apart, from one dev set."""
+    """Bound the chosen predictor's risk, the smallest risk of the family, and their gap, from one development set."""
     loss, size, count = selection.loss, selection.sizes, selection.candidates
     chosen, means = selection.study.chosen[selection.choice.key].candidate, selection.table.losses[:, 0, 0]
     value, reason = None if chosen is None else float(means[chosen]), _development_refusal(selection)
@@ -176,7 +176,7 @@ def _development_estimates(selection: Selection) -> dict[str, Estimate]:
 
 
 def _given_up(final: str) -> str | None:
-    """Why the bound says nothing of the final predictor, or None."""
+    """Return why the bound does not hold for the final predictor; None if it holds."""
     if final == "keep":
         return None
     how = "averages predictors" if final == "ensemble" else "trains it again with the development rows"

@@ -1,4 +1,4 @@
-"""Every estimate a study affords, by name; and which of them speaks of the final predictor, and how far."""
+"""Builds the estimates of a study by name, and says which of them describes the final predictor."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ RISK = "risk"
 def study_estimates(
     task: Task, outcome: Outcome, records: Sequence[Record], *, level: float, options: Options
 ) -> dict[str, Estimate]:
-    """The risk for each reported loss; beside it the optimistic number and the fold predictors' mean risk.
+    """Estimate the risk for each reported loss and the fold predictors' mean risk.
 
-    An interval method that was asked for is that of the risk. Of other losses it is too where it suits them;
-    otherwise they get the one that suits, and their `reason` says so.
+    Estimates of the choice on all rows are added without a value, since they are computed later.
+
+    The interval method that the user asked for must suit the first loss. Any other loss that it does not suit gets a
+    suitable method, and `reason` says so.
     """
     pool, asked = options.pool, None if options.interval in WITH_FITS else options.interval
     study = outcome.study
@@ -66,12 +68,12 @@ def study_estimates(
 
 
 def sizes_of(study: Study) -> estimands.Sizes | None:
-    """The training sizes of the test parts; None for a predictor that came fitted."""
+    """Return the training sizes of the test parts; None for a predictor that was already fitted."""
     return estimands.Sizes.of(trained_sizes(study), fit=fit_size(study))
 
 
 def risk_estimand(task: Task, study: Study, loss: Loss) -> estimands.Estimand:
-    """What the test losses of a study estimate."""
+    """Return the quantity that the test losses of a study estimate."""
     outer = study.splits[OUTER]
     return estimands.estimand_of(
         outer.recipe.kind,
@@ -86,9 +88,9 @@ def risk_estimand(task: Task, study: Study, loss: Loss) -> estimands.Estimand:
 
 
 def later_estimates(task: Task, outcome: Outcome, *, level: float) -> dict[str, Estimate]:
-    """What the choice inside a single test set's training rows says: the best validation number and its corrections.
+    """Estimate the best validation loss and its corrections, for a tuned learner with a single test set.
 
-    They are made when they are shown, since drawing rows for BBC-CV may take as long as a small study.
+    This happens only when they are shown, since drawing rows for BBC-CV may take as long as a small study.
     """
     study = outcome.study
     if not study.search.tuned or len(study.splits[OUTER]) > 1:
@@ -98,7 +100,7 @@ def later_estimates(task: Task, outcome: Outcome, *, level: float) -> dict[str, 
 
 
 def _incomplete(estimates: dict[str, Estimate], outcome: Outcome) -> dict[str, Estimate]:
-    """The estimates of a study that was stopped say so where they have no value."""
+    """Add "Incomplete: …" as the reason of estimates without a value, if the study was stopped."""
     if outcome.stopped is None:
         return estimates
     reason = f"Incomplete: {outcome.stopped[0].lower()}{outcome.stopped[1:]}."
@@ -106,14 +108,14 @@ def _incomplete(estimates: dict[str, Estimate], outcome: Outcome) -> dict[str, E
 
 
 def risk_name(number: int, loss: Loss) -> str:
-    """The name of the estimate of a reported loss: the first is the risk."""
+    """Return the estimate's name for a reported loss: "risk" for the first, "risk_<loss>" for the others."""
     return RISK if number == 0 else f"{RISK}_{loss.name}"
 
 
 def check_interval(task: Task, study: Study, interval: str | None, *, rows: bool = True) -> None:
-    """Refuse an interval method that is unknown, or that the recipe and the first loss rule out, before any fit.
+    """Refuse, before any fit, an interval method that is unknown or does not suit the splits and the first loss.
 
-    `rows` says whether the losses of single rows will be known.
+    `rows` says whether row losses will be available.
     """
     if interval is None or interval in WITH_FITS:
         return
@@ -121,27 +123,27 @@ def check_interval(task: Task, study: Study, interval: str | None, *, rows: bool
 
 
 def fit_size(study: Study) -> float | None:
-    """How many rows a single fit of the tested predictor uses on average, where the learner holds some of them out."""
+    """Return the mean number of rows of a single fit, if the final fits leave validation rows out; else None."""
     if not study.search.tuned or study.search.final == "retrain":
         return None
     return float(np.mean([np.mean(study.validation_splits(choice).train_sizes) for choice in study.choices]))
 
 
 def size_at_all_rows(task: Task, study: Study) -> estimands.Sizes:
-    """All rows, and how many of them a single fit would use where development rows stay out."""
+    """Return the training sizes of a learner given all rows; single fits use fewer if validation rows stay out."""
     rows, fit = float(task.size), fit_size(study)
     share = None if fit is None else fit / float(np.mean(study.splits[OUTER].train_sizes))
     return estimands.Sizes(rows, rows, rows, None if share is None else rows * share)
 
 
 def keeps_classes(task: Task, outer: Splits) -> bool:
-    """Whether every part has the class shares of the sample, so that the risk is meant at these."""
+    """Return whether every part has the class shares of the sample, so that the risk refers to these shares."""
     return outer.recipe.stratified and task.classes is not None and task.strata is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Covers:
-    """Which estimate speaks of the final predictor, and how far."""
+    """Says which estimate describes the final predictor, and how closely."""
 
     estimate: str
     exactly: bool  # the estimate is of this very predictor
@@ -155,9 +157,9 @@ class Covers:
 
 
 def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> Covers:
-    """The estimate that speaks of ``result.predictor``: exactly, at a smaller training size, or as a bound.
+    """Return which estimate describes ``result.predictor``: exactly, or at a smaller training size.
 
-    `extrapolated` says that the risk was carried over to all rows.
+    `extrapolated` means that the risk is already that of training on all rows.
     """
     outer, search = study.splits[OUTER], study.search
     sizes = sizes_of(study)
@@ -182,7 +184,7 @@ def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> Covers:
 
 
 def scope_of_tuning(selection: Selection, *, rows: int) -> Covers:
-    """The estimate of ``tuned.estimates_`` that speaks of the predictor of a tuned learner that was fitted."""
+    """Return which of ``tuned.estimates_`` describes the predictor of a fitted Tuned; `rows` counts all its rows."""
     search, several = selection.study.search, selection.candidates > 1
     size = estimands.rows_words(selection.sizes)
     if search.final == "keep":
@@ -210,7 +212,7 @@ def scope_of_tuning(selection: Selection, *, rows: int) -> Covers:
 
 
 def _of_their_mean(estimate: str, *, several: bool) -> str:
-    """How well the mean risk of the fold predictors is known."""
+    """Say how well the mean risk of the fold predictors is known."""
     if not several:
         return f"{estimate!r} estimates that mean on rows that neither trained nor chose them."
     corrected = "" if estimate == BEST_VALIDATION else f"; {estimate!r} corrects it as a rule of thumb"
@@ -221,7 +223,7 @@ def _of_their_mean(estimate: str, *, several: bool) -> str:
 
 
 def _of_development(study: Study) -> str:
-    """Whether bounds from a development set hold for the predictor; nothing is said where there is none."""
+    """Say whether development-set bounds hold for the predictor; return "" if there is no development set."""
     search = study.search
     single = all(len(study.validation_splits(choice)) == 1 for choice in study.choices)
     if not search.tuned or search.final == "ensemble" or not single:
@@ -241,10 +243,10 @@ def _made_from(search: Search, sizes: estimands.Sizes) -> str:
 
 
 def _of_ensemble(loss: Loss) -> str:
-    """Whether the mean risk of the fold predictors bounds that of their average: by Jensen, where the loss is convex.
+    """Say whether the mean risk of the fold predictors bounds that of their average: by Jensen, if the loss is convex.
 
-    However the candidate was chosen, the inequality holds for the predictors at hand. What choosing spoils is the
-    estimate of its right side by the losses that chose.
+    The inequality holds for the given predictors, however the candidate was chosen. But validation losses that chose
+    the candidate are an optimistic estimate of the mean risk on its right side.
     """
     if not loss.convex:
         return (

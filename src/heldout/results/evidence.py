@@ -1,7 +1,7 @@
-"""What a finished study affords the rules of intervals beside its losses, at no further fits.
+"""Collects what interval methods need beside the losses of a finished study, without any further fit.
 
-That is what its predictors answered on the rows they were tested on, what some of them answered on a fixed set of rows,
-those that they were trained on among them, and two facts about the learner.
+That is the responses of predictors on their test rows, the responses of some of them on a fixed set of rows that
+includes training rows, and two facts about the learner: whether it fits least squares, and its class weights.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from heldout.splits.drawn import Splits
 from heldout.study.study import EVERYWHERE, TEST, aside_of
 from heldout.task import Task
 
-# Estimators that fit a squared loss by something linear, and derived classes, by name.
+# Class names of linear estimators that minimise a squared loss; derived classes count too.
 LEAST_SQUARES = {
     *("LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV", "Lars", "LarsCV"),
     *("LassoLars", "LassoLarsCV", "LassoLarsIC", "OrthogonalMatchingPursuit", "OrthogonalMatchingPursuitCV"),
     *("MultiTaskLasso", "MultiTaskLassoCV", "MultiTaskElasticNet", "MultiTaskElasticNetCV"),
     *("BayesianRidge", "ARDRegression", "PLSRegression", "KernelRidge"),
-    *("HuberRegressor", "GammaRegressor", "PoissonRegressor", "TweedieRegressor"),  # nearly: weighted squares
+    *("HuberRegressor", "GammaRegressor", "PoissonRegressor", "TweedieRegressor"),  # nearly: reweighted squares
 }
 
 
 class FoldResponses(NamedTuple):
-    """What the predictor of one test part answered on a fixed set of rows."""
+    """Holds the responses of one test part's predictor on a fixed set of rows."""
 
     part: int
     rows: Rows
@@ -45,9 +45,9 @@ class FoldResponses(NamedTuple):
 
 
 def fold_predictor_responses(outcome: Outcome) -> list[FoldResponses]:
-    """What the predictors of several test parts answered on the same rows; empty where they were not asked.
+    """Return the responses of several test parts' predictors on the same rows; empty if the study did not ask for them.
 
-    They are those of at most ten parts of the first repeat. A predictor whose answers failed is left out.
+    At most ten parts of the first repeat are asked. A predictor that failed on these rows is left out.
     """
     study = outcome.study
     responses_by_part = []
@@ -65,7 +65,7 @@ def fold_predictor_responses(outcome: Outcome) -> list[FoldResponses]:
 
 
 def with_probabilities(own: Responses | None, everywhere: FoldResponses | None, held: Rows) -> Responses | None:
-    """The responses of a test part, with the probabilities that its predictor gave where it was asked of all rows."""
+    """Add to a part's responses the probabilities that its predictor gave on the fixed rows, if it gave any."""
     if own is None or own.predict_proba is not None or everywhere is None or everywhere.responses.predict_proba is None:
         return own
     places = np.searchsorted(everywhere.rows, held)
@@ -76,7 +76,7 @@ def with_probabilities(own: Responses | None, everywhere: FoldResponses | None, 
 
 
 def answers_of(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses], estimator: Any) -> Answers | None:
-    """What was true and predicted, as numbers or codes; None for several targets."""
+    """Return targets and predictions of each part, as numbers or class codes; None for several targets."""
     truth = in_parts(outer, task.y[outer.held])
     predicted = [one.predict for one in responses]
     if any(one is None or one.ndim != 1 for one in predicted) or task.y.ndim != 1:
@@ -103,7 +103,7 @@ def answers_of(task: Task, outer: Splits, loss: Loss, responses: Sequence[Respon
 
 
 def elsewhere_of(task: Task, loss: Loss, everywhere: Sequence[FoldResponses]) -> Elsewhere | None:
-    """The fold predictors on the same rows."""
+    """Stack what fold predictors answered on the same rows, as arrays of predictors × rows; None if not numeric."""
     if not everywhere or any(one.responses.predict is None or one.responses.predict.ndim != 1 for one in everywhere):
         return None
     y = task.y[everywhere[0].rows]
@@ -127,7 +127,7 @@ def elsewhere_of(task: Task, loss: Loss, everywhere: Sequence[FoldResponses]) ->
 
 
 def in_parts(splits: Splits, values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Values of all held-out rows, which stand end to end, part by part."""
+    """Cut an array over all held-out rows, one part after the other, into one array a part."""
     return tuple(np.split(values, splits.held_cuts[1:-1]))
 
 
@@ -136,7 +136,7 @@ def as_floats(parts: Sequence[Any]) -> tuple[Floats, ...]:
 
 
 def ranking_scores(responses: Sequence[Responses], classes: NDArray[Any]) -> tuple[Floats, ...] | None:
-    """What the area under the curve ranks rows by: decisions where there are any, else probabilities."""
+    """Return the scores that ROC AUC ranks rows by: decision values if every part has them, else probabilities."""
     decisions = [one.decision_function for one in responses]
     if all(one is not None and one.ndim == 1 for one in decisions):
         return as_floats(decisions)
@@ -144,7 +144,7 @@ def ranking_scores(responses: Sequence[Responses], classes: NDArray[Any]) -> tup
 
 
 def _probability(responses: Sequence[Responses], classes: NDArray[Any], positive: int) -> tuple[Floats, ...] | None:
-    """The probability of one class in every part; None where a predictor was not asked, or lacks a class."""
+    """Return the probability of one class for each part; None if a predictor gave none or lacks the class."""
     columns = []
     for one in responses:
         answer = one.predict_proba
@@ -162,13 +162,13 @@ def _as_numbers(classes: NDArray[Any] | None, values: Any) -> Floats | None:
 
 
 def _codes(classes: NDArray[Any], labels: Any) -> Floats | None:
-    """The place of each label among the sorted classes; None where one is none of them."""
+    """Return the position of each label in the sorted classes; None if a label is not among them."""
     place = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
     return place.astype(np.float64) if np.array_equal(classes[place], labels) else None
 
 
 def is_least_squares(estimator: Any) -> bool:
-    """Whether the last step fits a squared loss by something linear in its features, with or without a penalty.
+    """Return whether the last step is linear in its features and minimises a squared loss, penalised or not.
 
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.pipeline import make_pipeline
@@ -185,9 +185,9 @@ def is_least_squares(estimator: Any) -> bool:
 
 
 def class_weights_of(estimator: Any, y: NDArray[Any]) -> NDArray[np.float64] | None:
-    """The weight of each class of `y`, in the order of sorted labels, that `class_weight` of the last step sets.
+    """Return the weight of each class of `y`, by sorted label, from the `class_weight` parameter of the last step.
 
-    None where there is no such parameter, it is not set, or the families of a learner differ in it.
+    Return None if the parameter is missing or not set, or if the families of a learner differ in it.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> class_weights_of(LogisticRegression(class_weight="balanced"), np.array([0, 0, 0, 1]))
@@ -209,7 +209,7 @@ def _weights_of(weight: Any, classes: NDArray[Any], y: NDArray[Any]) -> NDArray[
 
 
 def _last_steps(estimator: Any) -> list[Any]:
-    """The estimator itself, the last step of a Pipeline, or those of the families that a search chooses from."""
+    """Return the last step of a Pipeline, those of all families of a search, or else the estimator itself."""
     if isinstance(estimator, Pipeline):
         return _last_steps(estimator.steps[-1][1])
     if isinstance(estimator, Mapping):  # the families of a Tuned

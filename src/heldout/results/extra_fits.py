@@ -1,4 +1,4 @@
-"""Extra studies: the fits behind an interval or a learning curve. They are priced with a study, and run after it."""
+"""Extra studies: the additional fits that an interval or a learning curve needs. They run after the main study."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ BHT, RATIO = WITH_FITS
 METHOD_NAMES = {BHT: BHT_METHOD, RATIO: RATIO_METHOD}
 FAILED = "a fit failed that the interval needs, and a mean over the others would mislead"
 CROSS_VALIDATION = "cross_validation"
-MOST_NUMBERS = 1 << 27  # rows named in all, a gigabyte: leave-one-out would name n² of them a size of training sets
+MOST_NUMBERS = 1 << 27  # row numbers in all, a gigabyte: leave-one-out would need n² for each training size
 MISSING = (float("nan"), None)  # the losses of a part that failed
 LEARNING_CURVE, EXTRAPOLATED = "learning_curve", "extrapolated"
 SHARES = (0.2, 0.4, 0.6, 0.8)
 
 
 def counted_with(outcome: Outcome, extra: Mapping[str, Outcome]) -> Outcome:
-    """The outcome of the study itself with the plans and the checks of all that ran beside it."""
+    """Add the plans and the checks of the extra studies to the outcome of the main study."""
     for name, ran in extra.items():
         account = merge_accounts(outcome.account, ran.account, words=name)
         outcome = replace(outcome, account=account, checks=(*outcome.checks, *ran.checks))
@@ -50,14 +50,14 @@ def counted_with(outcome: Outcome, extra: Mapping[str, Outcome]) -> Outcome:
 
 
 def plans_of(study: Study, task: Task, **settings: Any) -> tuple[Plan, Plan]:
-    """Plan the first stage of a study, and what follows once a candidate of average work is chosen."""
+    """Plan the first stage of a study, and the second as if the chosen candidate costs the average."""
     ready = frozenset(panel.key for panel in study.panels if panel.candidates is not None)
     first = make_plan(study, task, done=frozenset(), **settings)
     return first, make_plan(stand_in(study), task, done=ready, **settings)
 
 
 def account_of(study: Study, task: Task, options: Options) -> Account:
-    """The account of a study before anything is fitted."""
+    """Return the account of a study: its plan and cost, before anything is fitted."""
     plan, later = plans_of(study, task, **plan_settings(options))
     account = with_race(account_for(study, task, plan, later), start_races(study, task, plan))
     return replace(account, checked=foreseen_checks(study, task, (plan, later)))
@@ -65,20 +65,20 @@ def account_of(study: Study, task: Task, options: Options) -> Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairsOfBlocks:
-    """What is asked beside a study for its interval: fits without one or two blocks of the rows."""
+    """Holds the extra study that an interval needs: fits that leave out one or two blocks of rows."""
 
     method: str  # one of WITH_FITS
     study: Study
-    known: int  # parts of the blocks that the study itself answers
+    known: int  # how many blocks the main study already answers
 
     @property
     def moves_risk(self) -> bool:
-        """Whether the interval is centred at the risk at all rows, which then takes the place of the plain one."""
+        """Whether the estimate becomes that of the risk for training on all rows, which replaces the plain one."""
         return self.method == BHT
 
 
 def pose_pairs(study: Study, task: Task, test: Any, *, options: Options, seed: int) -> PairsOfBlocks | None:
-    """The question behind the interval, or None where it was not asked for; refused where it cannot be had."""
+    """Pose the extra study of the interval method; None if none needs one. Raise OptionError if it cannot be had."""
     method = options.interval
     if method not in WITH_FITS:
         return None
@@ -89,7 +89,7 @@ def pose_pairs(study: Study, task: Task, test: Any, *, options: Options, seed: i
         )
     outer = study.splits[OUTER]
     repeats = max(options.repetitions, outer.recipe.repeats)
-    # The same seed draws the same first blocks, so that what the study answers anyway is not asked again.
+    # The same seed draws the same first blocks, so that the answers of the main study are used again.
     blocks = (
         outer
         if repeats == outer.recipe.repeats
@@ -130,10 +130,10 @@ def _refusal(study: Study, task: Task, test: Any, options: Options) -> str | Sen
 def interval_by_pairs(
     estimates: Mapping[str, Estimate], task: Task, outcome: Outcome, *, pairs: PairsOfBlocks, ran: Outcome
 ) -> dict[str, Estimate]:
-    """The estimates of a study with the interval in place; `ran` is what the fits without pairs of blocks gave.
+    """Put the interval into the estimates of a study; `ran` is the outcome of the extra fits.
 
-    That of Bates, Hastie and Tibshirani is centred at the risk at all rows, so the plain estimate stands beside it. The
-    ratio of jackknives lies around the plain estimate.
+    The method of Bates, Hastie and Tibshirani estimates the risk for training on all rows, so the plain estimate is
+    kept under another name. The ratio of jackknives gives an interval around the plain estimate.
     """
     study = outcome.study
     reported = {risk_name(number, loss): (number, loss) for number, loss in enumerate(study.reported)}
@@ -154,7 +154,7 @@ def interval_by_pairs(
 
 
 def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *, task: Task, study: Study) -> Estimate:
-    """The estimate at all rows that takes the place of the plain one."""
+    """Return the estimate for training on all rows, which replaces the plain one."""
     size = size_at_all_rows(task, study)
     words = learner_risk(loss.name, train_size=size, tuned=study.search.tuned, sign=loss.sign)
     about = EstimateInfo(name=plain.name, estimand=words, level=plain.level, train_size=size, n=task.size)
@@ -166,7 +166,7 @@ def _by_bht(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None, *
 
 
 def _by_ratio(plain: Estimate, loss: Loss, repetitions: list[Repetition] | None) -> Estimate:
-    """The plain estimate with the interval that the ratio gives it."""
+    """Return the plain estimate with the interval of the ratio of jackknives."""
     if plain.value is None:
         return plain
     if loss.rows is None:
@@ -185,9 +185,9 @@ def _whole_sets(loss: Loss) -> str:
 
 
 def _repetitions(outcome: Outcome, ran: Outcome, known: int, number: int) -> list[Repetition] | None:
-    """The losses of each repetition, from the study itself and from what ran beside it; None where one failed.
+    """Collect the losses of each repetition from the main study and the extra fits; None if a fit failed.
 
-    The study itself answers so many parts of the blocks as `known` says.
+    The main study answers the first `known` blocks.
     """
     blocks = ran.study.splits[BLOCKS]
     k = len(blocks) // blocks.recipe.repeats
@@ -208,7 +208,7 @@ def _repetitions(outcome: Outcome, ran: Outcome, known: int, number: int) -> lis
 
 
 def _losses(outcome: Outcome, number: int) -> dict[tuple[str, int], tuple[float, Floats | None]]:
-    """Mean and row losses of one reported loss, by splits and part."""
+    """Return the mean and the row losses of one reported loss, by splits and part."""
     losses: dict[tuple[str, int], tuple[float, Floats | None]] = {}
     for panel in outcome.study.panels:
         table = outcome.tables.panels.get(panel.key)
@@ -222,7 +222,7 @@ def _losses(outcome: Outcome, number: int) -> dict[tuple[str, int], tuple[float,
 
 
 def pose_curve(study: Study, task: Task, sizes: Any, *, seed: int) -> Study | None:
-    """The study at smaller training sizes, or None where none was asked for; refused where it cannot be had."""
+    """Pose the study at smaller training sizes; None if not asked for. Raise OptionError if it cannot be had."""
     if sizes is None or sizes is False:
         return None
     shares: Sequence[float] = SHARES if sizes is True else tuple(sorted(sizes))
@@ -246,10 +246,10 @@ def pose_curve(study: Study, task: Task, sizes: Any, *, seed: int) -> Study | No
 def curve_of(
     task: Task, study: Study, losses: TestLosses, curve: Outcome, *, level: float
 ) -> tuple[dict[str, Any], Estimate]:
-    """The curve as a table, and the estimate at all rows that it extrapolates to.
+    """Return the learning curve as a table, and the estimate extrapolated to training on all rows.
 
-    `losses` are those of the study itself: the last point of the curve, at no further fit. Each smaller size is a
-    record as if it had been a study of its own.
+    `losses` are those of the main study, which gives the last point of the curve without a fit. Each smaller size is
+    estimated as a study of its own.
     """
     whole = replace(losses.records[0], seed=0)
     every = read_test_losses(task, curve).records[0]
@@ -268,7 +268,7 @@ def curve_of(
 
 
 def _cut(every: Record, whole: Record, start: int) -> Record:
-    """The parts of one size: the held-out rows of the study itself, with losses and training sizes of their own."""
+    """Cut out the record of one training size, whose parts begin at `start`; held-out rows are the main study's."""
     own = slice(start, start + whole.parts)
     return replace(
         whole,
@@ -279,7 +279,7 @@ def _cut(every: Record, whole: Record, start: int) -> Record:
 
 
 def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: float) -> Estimate:
-    """The risk at all rows, read off an inverse power law: marked so, and without an interval."""
+    """Extrapolate the risk to all rows by an inverse power law; there is no interval, and the reason says why."""
     loss = study.reported[0]
     sizes = np.array([np.mean(record.train_sizes) for record in records])
     means = np.array([record_value(record) for record in records], dtype=np.float64)
@@ -301,7 +301,7 @@ def _extrapolated(task: Task, study: Study, records: Sequence[Record], level: fl
 
 
 def _weights(records: Sequence[Record]) -> Any:
-    """Return inverse variances of the fold losses as weights. A variance counts as at least a tenth of their mean."""
+    """Return inverse variances of the fold losses as weights, each variance at least a tenth of the mean variance."""
     if records[0].parts < 2:
         return None
     variances = np.array([np.var(record.fold_losses, ddof=1) for record in records])

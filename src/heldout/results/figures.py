@@ -1,4 +1,4 @@
-"""The data of the figures of a result and of a comparison, by name, or why a figure has none."""
+"""Computes the data of each figure of a result or a comparison, or the reason why a figure has none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heldout.risk.intervals.binomial import clopper_pearson
 from heldout.risk.verdict import label_of
 from heldout.splits.summary import Picture
 
-MOST_CLASSES = 12  # of a confusion table, by how many rows they have; the rest are one
+MOST_CLASSES = 12  # in a confusion matrix: the most frequent ones; the others are merged
 MOST_CURVES = 6  # classes with a calibration curve of their own
 MOST_POINTS = 2_000
 MOST_OUTPUTS = 4
@@ -31,7 +31,7 @@ Column = NDArray[Any]
 
 
 def figures_of(record: StudyRecord, picture: Picture | None) -> dict[str, Figure]:
-    """What each figure of a result shows, as values that JSON can hold."""
+    """Return the data of each figure of a result by name, as values that JSON can hold."""
     found: dict[str, Figure] = {
         "splits": _splits(picture),
         "folds": _folds(record),
@@ -68,7 +68,7 @@ def _folds(record: StudyRecord) -> Figure:
 
 
 def _estimates(record: StudyRecord) -> Figure:
-    """The risk and every estimate of the same loss that stands beside it."""
+    """Return the risk and the other shown estimates of the same loss."""
     risk = record.estimates["risk"]
     rows = [
         {
@@ -124,9 +124,9 @@ def comparison_figure(
     rope: float | None,
     level: float,
 ) -> dict[str, Any]:
-    """The ranking with intervals, the differences of pairs, and the losses of each learner part by part.
+    """Return the ranking with intervals, the differences of pairs, and the losses of each learner by test part.
 
-    `folds` are the tables of test parts of the learners that have a result.
+    `folds` has the table of test parts of each learner that has a result.
     """
     first = next(iter(ranking.values()))
     names = [name for name in ranking if name in folds]
@@ -142,7 +142,7 @@ def comparison_figure(
 
 
 def _refusal(record: StudyRecord, *, of_classes: bool, what: str) -> str | None:
-    """Why a figure has nothing to show: the target is of the other kind, or there are no results of single rows."""
+    """Return why a figure is empty: the target is of the other kind, or row results are missing. Else return None."""
     classes = record.about["classes"]
     if bool(record.about.get("classification", classes is not None)) != of_classes:
         return f"The target is a {'number' if of_classes else 'class'}, so there are no {what}."
@@ -157,7 +157,7 @@ def _refusal(record: StudyRecord, *, of_classes: bool, what: str) -> str | None:
 
 
 def confusion_figure(record: StudyRecord) -> Figure:
-    """How many test rows of each class were taken for which."""
+    """Return the confusion matrix over all test rows: true classes × predicted classes."""
     if (why := _refusal(record, of_classes=True, what="classes to mix up")) is not None:
         return {"none": why}
     columns = record.tables["predictions"]
@@ -174,7 +174,7 @@ def confusion_figure(record: StudyRecord) -> Figure:
 
 
 def _few(labels: list[str], counts: NDArray[np.intp]) -> tuple[list[str], NDArray[np.intp]]:
-    """The classes with the most rows; all others taken together."""
+    """Keep the classes with the most rows, and merge all others into one."""
     order = np.argsort(-counts.sum(axis=1), kind="stable")
     kept = np.sort(order[: MOST_CLASSES - 1])
     place = np.full(len(labels), MOST_CLASSES - 1)
@@ -185,7 +185,7 @@ def _few(labels: list[str], counts: NDArray[np.intp]) -> tuple[list[str], NDArra
 
 
 def calibration_figure(record: StudyRecord) -> Figure:
-    """How often a class was the true one where its probability was said to be so large."""
+    """Return the calibration curves: observed frequency against predicted probability, for each class shown."""
     if (why := _refusal(record, of_classes=True, what="probabilities")) is not None:
         return {"none": why}
     columns = record.tables["predictions"]
@@ -206,7 +206,7 @@ def calibration_figure(record: StudyRecord) -> Figure:
 
 
 def _bins(predicted: Column, happened: Column, record: StudyRecord) -> list[Mapping[str, Any]]:
-    """Bins of about equally many rows; rows of equal probability stay together."""
+    """Bin predicted probabilities into bins of about equally many rows; equal probabilities share a bin."""
     order = np.argsort(predicted, kind="stable")
     predicted, happened = predicted[order], happened[order]
     parts = max(1, min(BINS, len(predicted) // FEWEST_IN_A_BIN))
@@ -233,7 +233,7 @@ def _bins(predicted: Column, happened: Column, record: StudyRecord) -> list[Mapp
 
 
 def residuals_figure(record: StudyRecord) -> Figure:
-    """Target less prediction against the prediction, for each output."""
+    """Return residuals, target minus prediction, against predictions, for each output."""
     if (why := _refusal(record, of_classes=False, what="residuals")) is not None:
         return {"none": why}
     columns = record.tables["predictions"]

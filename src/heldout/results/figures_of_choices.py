@@ -1,4 +1,4 @@
-"""The data of the figures of choices: the candidates, the loss against each parameter, how far the folds agree."""
+"""Computes the figures of choices: the list of candidates, the loss against each parameter, and agreement of folds."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from heldout.results.study_record import StudyRecord, choice_words, choices_of, params_in
 
 MOST_ROWS = 1_000  # candidates that a report lists
-MOST_VALUES = 60  # points along an axis; of more the best of each stretch
+MOST_VALUES = 60  # points along an axis; of more, the best of each segment is drawn
 MOST_PANELS = 12  # parameters that are drawn
-LOG_FROM = 50.0  # how many times the smallest value the largest is, from which on an axis is logarithmic
-LARGEST = 2**63  # whole number on an axis
+LOG_FROM = 50.0  # an axis is logarithmic if largest / smallest value is at least this
+LARGEST = 2**63  # integer on an axis
 
 Figure = dict[str, Any]
 Floats = NDArray[np.float64]
 
 
 class ValidationTable:
-    """The validation losses of all candidates in all folds, as arrays of folds × candidates, lower is better."""
+    """Holds the validation losses of all candidates in all folds, as arrays of folds × candidates; lower is better."""
 
     def __init__(self, record: StudyRecord) -> None:
         columns = record.tables["candidates"]
@@ -40,7 +40,7 @@ class ValidationTable:
         unfinished = np.asarray(columns.get("unfinished_parts", np.zeros(folds * self.count, dtype=int)))
         self.dropped: NDArray[np.intp] = (unfinished.reshape(folds, -1) > 0).sum(
             axis=0
-        )  # folds where a race dropped it
+        )  # number of folds where a race dropped it
         self.families = list(columns["family"][: self.count])
         always = record.about.get("parameters", {})
         names = [name for name in columns if name.startswith("param_")]
@@ -50,28 +50,28 @@ class ValidationTable:
         ]
 
     def shown(self, value: float) -> float | None:
-        """A mean in the user's own sign."""
+        """Return a mean in the user's own sign; None for NaN."""
         return None if np.isnan(value) else self.sign * float(value) + 0.0
 
     def best_of(self, candidates: Sequence[int]) -> tuple[Floats, Floats]:
-        """The mean of the best of these candidates in each fold, infinite where all failed, and its standard error."""
+        """Return the best mean of these candidates in each fold, infinite if all failed, and its standard error."""
         means = np.where(np.isnan(self.means[:, candidates]), np.inf, self.means[:, candidates])
         folds, best = np.arange(len(means)), means.argmin(axis=1)
         return means[folds, best], self.errors[:, candidates][folds, best]
 
 
 def has_candidates(record: StudyRecord) -> bool:
-    """Whether there was anything to choose from."""
+    """Return whether there were several candidates to choose from."""
     return bool(record.tables["candidates"]) and record.about["candidates"] > 1
 
 
 def _chosen(record: StudyRecord) -> list[int]:
-    """The candidate that was chosen in each fold where one was."""
+    """Return the chosen candidate of each fold, without folds where none was chosen."""
     return [int(candidate) for candidate in record.tables["choices"].get("candidate", ()) if candidate >= 0]
 
 
 def candidate_rows(record: StudyRecord) -> list[dict[str, Any]]:
-    """A row a candidate, the best mean first, those that failed somewhere last."""
+    """Return one row for each candidate, sorted by mean loss; candidates that failed in some fold come last."""
     if not has_candidates(record):
         return []
     validation, chosen = ValidationTable(record), Counter(_chosen(record))
@@ -93,14 +93,14 @@ def candidate_rows(record: StudyRecord) -> list[dict[str, Any]]:
 
 
 def _note(failed: int, dropped: int, folds: int) -> str | None:
-    """Why a candidate has no mean."""
+    """Return why a candidate has no mean; None if nothing is to be said."""
     words = [f"{failed} fits failed"] if failed else []
     words += [f"dropped by the race in {dropped} of {folds} folds"] if dropped else []
     return ", ".join(words) or None
 
 
 def parameters_figure(record: StudyRecord) -> Figure:
-    """A panel a family and parameter that takes several values."""
+    """Return one panel for each parameter of each family that takes several values: loss against the value."""
     if not has_candidates(record):
         return {"none": "Nothing was chosen: there is one candidate."}
     validation = ValidationTable(record)
@@ -148,7 +148,7 @@ def _panel(
 
 
 def _point(validation: ValidationTable, value: Any, candidates: list[int]) -> Figure:
-    """The mean over folds of the best candidate with this value, and its standard error within a fold."""
+    """Return the mean over folds of the best loss with this value, and the mean standard error within a fold."""
     found, errors = validation.best_of(candidates)
     whole = bool(np.isfinite(found).all())
     known = whole and not np.isnan(errors).any()
@@ -161,7 +161,7 @@ def _point(validation: ValidationTable, value: Any, candidates: list[int]) -> Fi
 
 
 def _thinned(points: list[Figure], chosen: Counter[Any], sign: int) -> list[Figure]:
-    """At most as many points as can be seen: of each stretch the best, and every value that was chosen."""
+    """Reduce the points to those that can be told apart: the best of each segment, and every chosen value."""
     if len(points) <= MOST_VALUES:
         return points
     kept = []
@@ -174,7 +174,7 @@ def _thinned(points: list[Figure], chosen: Counter[Any], sign: int) -> list[Figu
 
 
 def _one_se(validation: ValidationTable) -> Figure | None:
-    """The mean over folds of the best candidate, and that plus one standard error of it."""
+    """Return the mean over folds of the best loss, and the same plus one standard error; None if some are unknown."""
     found, errors = validation.best_of(range(validation.count))
     if not np.isfinite(found).all() or np.isnan(errors).any():
         return None
@@ -182,7 +182,7 @@ def _one_se(validation: ValidationTable) -> Figure | None:
 
 
 def _value(value: Any) -> Any:
-    """A number as it is; anything else as its text, and so are NaN, which equals nothing, and what no axis can hold."""
+    """Return numbers unchanged, and anything else as text; so are NaN, which equals nothing, and too large integers."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float):
         return repr(value) if np.isnan(value) else value
@@ -198,7 +198,7 @@ def _scale(values: list[Any]) -> str:
 
 
 def stability_figure(record: StudyRecord) -> Figure:
-    """Each candidate that was chosen, in how many folds, and the same for each parameter's values."""
+    """Count in how many folds each candidate was chosen, and each value of its parameters."""
     choices = choices_of(record)
     if record.about["candidates"] < 2 or not choices:
         return {"none": "Nothing was chosen: there is one candidate."}

@@ -1,4 +1,4 @@
-"""The numbered findings of a study: of its splits, fits, kernels, workers, races, journal and intervals."""
+"""Collects the numbered findings of a study: on splits, fits, kernels, workers, races, the journal and intervals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from heldout.study.race import PAIRED
 from heldout.study.study import OUTER, TEST, VALIDATION, Study
 from heldout.task import Task
 
-MOST_WARNINGS = 20  # findings, each with its words; all of them are in `result.warnings`
+MOST_WARNINGS = 20  # findings with their messages; `result.warnings` has all warnings
 MEMORY = ("MemoryError", "OutOfMemory", "FitMemory")
 
 
 def findings_of(question: Question, outcome: Outcome, losses: TestLosses) -> list[Finding]:
-    """All findings of a study that ran."""
+    """Return all findings of a finished study."""
     task, study = question.task, outcome.study
     return [
         *_of_splits(task, question.study),
@@ -38,7 +38,7 @@ def findings_of(question: Question, outcome: Outcome, losses: TestLosses) -> lis
 
 
 def _of_splits(task: Task, study: Study) -> Iterator[Finding]:
-    """What the two levels of splitting have to say of each other."""
+    """Yield H102 if validation keeps less distance than the test, and H103 if training rows lie among test times."""
     outer = study.splits[OUTER]
     notes = {
         "H102": near_validation_note(outer.recipe, study.search.validation),
@@ -62,7 +62,7 @@ def _of_classes(task: Task, study: Study, losses: TestLosses) -> Iterator[Findin
 
 
 def findings_of_fits(outcome: Outcome) -> list[Finding]:
-    """What fits warned of, where they failed, kernels that did not repeat what brute force says, and the run itself."""
+    """Return the findings on warnings, failed fits, kernels that differ from brute force, the run and the journal."""
     found = _warnings(outcome)
     levels = {panel.key: panel.level for panel in outcome.study.panels}
     failures = outcome.tables.failures()
@@ -112,7 +112,7 @@ def _of_losses(study: Study) -> Iterator[Finding]:
 
 
 def _of_checks(checks: Sequence[KernelCheck]) -> Iterator[Finding]:
-    """What checks against brute force found, a finding a kernel."""
+    """Yield, for each kernel, H210 if it approximates, and H205 if it differs from brute force by too much."""
     for kernel in dict.fromkeys(check.kernel for check in checks):
         own = [check for check in checks if check.kernel == kernel]
         worst = max(own, key=lambda check: (not check.passed, check.difference))
@@ -134,7 +134,7 @@ def _of_checks(checks: Sequence[KernelCheck]) -> Iterator[Finding]:
 
 
 def _of_run(outcome: Outcome) -> Iterator[Finding]:
-    """What happened to the run itself: workers that died, and time that was up."""
+    """Yield H207 if the study was stopped early, and H206 if worker processes died."""
     if outcome.stopped is not None:
         counts = map(_answered, outcome.tables.panels.values())
         answered, asked = (sum(each) for each in zip(*counts, strict=True))
@@ -157,7 +157,7 @@ def _answered(table: PanelTable) -> tuple[int, int]:
 
 
 def _of_journal(use: JournalUse) -> Iterator[Finding]:
-    """What a journal met that is worth knowing. How much came from it is no finding: it changes no number."""
+    """Yield H501 for answers that differ, H502 for notes of the journal, and H503 for answers it could not keep."""
     if use.repeats:
         text = (
             f"The journal has two answers that differ for {len(use.repeats)} candidates; the first: {use.repeats[0]}. "
@@ -172,7 +172,7 @@ def _of_journal(use: JournalUse) -> Iterator[Finding]:
 
 
 def race_values(outcome: Outcome) -> dict[str, Any] | None:
-    """The race of a study as plain values; None where none was run."""
+    """Describe the race of a study as plain values; return None if there was none."""
     study = outcome.study
     if study.race is None or not study.races:
         return None

@@ -1,4 +1,4 @@
-"""The learner compared with no model, the best constant answer, on the same held-out rows."""
+"""Compares the learner with no model, which is the best constant answer, on the same held-out rows."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import OUTER
 from heldout.task import Task
 
-Paired = tuple[Record, Record, str]  # the learner and no model on the same rows, and what no model answers
+Paired = tuple[Record, Record, str]  # the records of the learner and of no model, and a description of the constant
 
 
 def against_no_model(task: Task, outcome: Outcome, record: Record, *, level: float, options: Options) -> Reference:
-    """The learner compared with no model as `compare` would compare them; where that has no meaning, the reason."""
+    """Compare the learner with no model, as `compare` would. Without a result the Reference holds the reason."""
     study, pool = outcome.study, options.pool
     outer, loss = study.splits[OUTER], study.reported[0]
     if record_value(record, pool=pool) is None:
@@ -78,7 +78,7 @@ def _paired(task: Task, outer: Splits, loss: Loss, record: Record) -> Paired | s
 
 
 def _record(task: Task, outer: Splits, loss: Loss, record: Record, responses: Responses) -> Record:
-    """What no model loses, as the record of a learner."""
+    """Return the losses of no model as a Record like that of the learner."""
     y, cuts = task.y[outer.held], outer.held_cuts
     weight = None if task.weight is None else task.weight[outer.held]
     parts = [slice(int(start), int(stop)) for start, stop in pairwise(cuts)]
@@ -99,10 +99,10 @@ def _record(task: Task, outer: Splits, loss: Loss, record: Record, responses: Re
 
 
 def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, record: Record) -> Paired | str:
-    """The two on the rows that were kept, or on the sampled ones: values are those of all rows where sums tell them.
+    """Return both records on the kept rows of a stream, or else on its sampled rows; or the reason why there are none.
 
-    The mean and the class shares of training rows come from sums, so that they are those of all training rows. Any
-    other constant comes from the sample.
+    A mean or class shares are computed from sums over all training rows; any other constant is computed from the
+    sample. Mean losses are those of all rows where sums are enough to compute them.
     """
     if (reason := constants.no_constant(task, outer, loss)) is not None:
         return reason
@@ -120,7 +120,7 @@ def _paired_in_stream(task: Task, stream: OfStream, outer: Splits, loss: Loss, r
         if known is not None:
             learner = _with_values(sample, record.fold_losses, record.pooled)
             plain = _with_values(plain, *known)
-        elif sample.row_losses is not None:  # the difference is that of the sample, and not known any better
+        elif sample.row_losses is not None:  # the difference is known on the sample alone
             means = np.array([part.mean() for part in sample.row_losses])
             learner, plain = replace(sample, fold_losses=means, share=1.0), replace(plain, share=1.0)
     elif known is not None:
@@ -140,14 +140,14 @@ def _from_sample(stream: OfStream, loss: Loss, record: Record) -> constants.Cons
 
 
 def _with_values(record: Record, folds: Floats, pooled: PooledScore | None) -> Record:
-    """The record with these values of its parts, and of all held-out rows where that is no mean of them."""
+    """Replace the losses of the parts, and the pooled score if there is one, keeping its influences."""
     if pooled is not None and record.pooled is not None:
         pooled = replace(record.pooled, value=pooled.value)
     return replace(record, fold_losses=folds, pooled=pooled)
 
 
 def _kept_rows(stream: OfStream, task: Task) -> tuple[Task, Splits] | None:
-    """The held-out rows of a stream that kept them, each time that they are held out."""
+    """Return the kept held-out rows of a stream as a task with splits, a row once for each part; None if not kept."""
     if stream.kept is None or not all(one.predicted for one in stream.kept):
         return None
     y = [np.concatenate(one.y) for one in stream.kept]
@@ -158,7 +158,7 @@ def _kept_rows(stream: OfStream, task: Task) -> tuple[Task, Splits] | None:
 
 
 def _from_sums(task: Task, targets: TargetSums, outer: Splits, loss: Loss) -> constants.ConstantAnswer | None:
-    """The constant of each part's training cells; None where sums do not tell it."""
+    """Return the best constant of each part, from sums over its training cells; None if sums are not enough."""
     counts = np.stack([targets.counts[outer.train_rows(part)].sum(axis=0) for part in range(len(outer))])
     if task.classes is not None:
         return constants.answer_of_counts(loss, np.asarray(task.classes), counts.astype(np.float64))
@@ -173,7 +173,7 @@ def _from_sums(task: Task, targets: TargetSums, outer: Splits, loss: Loss) -> co
 def _means_of_sums(
     task: Task, targets: TargetSums, outer: Splits, loss: Loss, answered: constants.ConstantAnswer
 ) -> tuple[Floats, PooledScore | None] | None:
-    """What the constant of each part costs on all its held-out rows; None where sums do not tell it."""
+    """Return the mean loss of each constant on its part's held-out rows, and the pooled score; None without sums."""
     held = [outer.held_rows(part) for part in range(len(outer))]
     counts = np.stack([targets.counts[cells].sum(axis=0) for cells in held])
     if task.classes is not None:

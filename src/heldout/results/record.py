@@ -1,4 +1,4 @@
-"""The record of a study: all that a result says, as plain values and columns, built once from an outcome."""
+"""Builds the record of a study, once, from its outcome: all that a result says, as plain values and columns."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def build_record(
     history: TestSetHistory | None,
     asked_by: Mapping[str, Any],
 ) -> StudyRecord:
-    """The record of a study that ran, with what ran beside it, as far as earlier looks at its test set allow.
+    """Build the record of a finished study and its extra studies, cut to what earlier looks at its test set allow.
 
-    `asked_by` says how it was asked: the call in Python, the command. Numbers that take long and that few ask for are
-    left out: `later_estimates` and `one_se_columns` make them when they are shown.
+    `asked_by` holds the call in Python or the command that asked. Slow numbers that few users ask for are left out:
+    `later_estimates` and `one_se_columns` compute them when they are shown.
     """
     task, study, options, level = question.task, outcome.study, question.options, question.level
     estimates = study_estimates(task, outcome, losses.records, level=level, options=options)
@@ -88,7 +88,7 @@ def build_record(
 
 
 def _without_rows(estimates: dict[str, Estimate], study: Study, losses: TestLosses) -> dict[str, Estimate]:
-    """The estimates of a stream whose rows were not kept: where an interval needs them, that is said."""
+    """Add a reason to each estimate that lacks an interval because the rows of the stream were not kept."""
     names = [risk_name(number, loss) for number, loss in enumerate(study.reported)]
     of_rows = {**dict(zip(names, losses.records, strict=True)), FOLD_PREDICTORS: losses.records[0]}
     lacking = {
@@ -100,7 +100,7 @@ def _without_rows(estimates: dict[str, Estimate], study: Study, losses: TestLoss
 
 
 def _lacks_rows(number: Estimate | Reference, record: Record, *, sampled: bool) -> bool:
-    """Whether there is no interval since the losses of single rows, or a sample of them where one will do, are gone."""
+    """Return whether the interval is missing because no row losses are known; if `sampled`, a sample is enough."""
     known = record.row_losses is not None or (sampled and record.sample is not None)
     return number.value is not None and number.low is None and not known
 
@@ -110,7 +110,7 @@ def _with_reason(number: Number) -> Number:
 
 
 def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
-    """The learner, the data, the splits and the builds, as plain values."""
+    """Describe the learner, the data, the splits and the library versions as plain values."""
     task, study = question.task, outcome.study
     outer, families = study.splits[OUTER], study.search.families
     race = race_values(outcome)

@@ -1,7 +1,7 @@
-"""A choice that was made: its best validation number, and the risk of the fold predictors of an only candidate.
+"""Estimates from the validation losses of a choice: the best validation loss, and the risk of the fold predictors.
 
-A choice is that of `Tuned(…).fit` on its rows, that inside the training rows of a single test set, or the choice on all
-rows that stands behind the final predictor of a nested study. Nothing is fitted here.
+The choice may be that of `Tuned(…).fit`, the one inside the training rows of a single test set, or the choice on all
+rows that gives the final predictor of a nested study. Nothing is fitted here.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from heldout.task import Task
 FOLD_PREDICTORS = "fold_predictors"
 NOT_HERE = "No interval is made here; evaluate gives one for the learner."
 BEST_VALIDATION, BEST_BBC, BEST_TT = "best_validation", "best_validation_bbc", "best_validation_tt"
-ON_ALL_ROWS = (BEST_VALIDATION, BEST_BBC, BEST_TT)  # what a nested study takes from the choice on all rows
+ON_ALL_ROWS = (BEST_VALIDATION, BEST_BBC, BEST_TT)  # what a nested study shows of the choice on all rows
 NOT_MADE = "No value: it needs the validation fits on all rows, which result.predictor or --save model.skops makes."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Selection:
-    """A choice that was made, without the data: all that its estimates are made from."""
+    """Holds all that the estimates of a choice need, without the data."""
 
     study: Study
     tables: Tables
     inner: Splits  # the validation splits
     timed: bool  # whether held-out rows follow each other in time
     level: float
-    most_rows: int | None = None  # held-out rows up to which BBC-CV is made
+    most_rows: int | None = None  # BBC-CV is refused for more held-out rows; None for no limit
     groups: NDArray[np.integer] | None = None  # of held-out rows
     weights: NDArray[np.float64] | None = None  # of held-out rows
-    seed: int | None = None  # of what BBC-CV draws; None: a stream, whose rows are gone once they have passed
+    seed: int | None = None  # seed of BBC-CV; None for a stream, which keeps no row losses
 
     @classmethod
     def of(cls, task: Task, outcome: Outcome, *, level: float, most_rows: int | None = None) -> Selection:
@@ -63,7 +63,7 @@ class Selection:
             most_rows=most_rows,
             groups=None if task.groups is None else task.groups[inner.held],
             weights=None if task.weight is None else task.weight[inner.held],
-            # By targets alone: nothing else of a fit may want a pass over all columns.
+            # The key uses targets alone, since a pass over all columns may cost more than the rest of a fit.
             seed=derive(study.search.seed, "bbc", task.target_key(inner.rows)),
         )
 
@@ -77,7 +77,7 @@ class Selection:
 
     @property
     def loss(self) -> Loss:
-        """The loss that chooses."""
+        """The loss by which the candidate is chosen."""
         return self.study.search.losses[0]
 
     @property
@@ -86,7 +86,7 @@ class Selection:
 
     @property
     def sizes(self) -> estimands.Sizes:
-        """How many rows the predictors are trained on whose validation losses choose."""
+        """The training sizes of the validation fits."""
         sizes = estimands.Sizes.of(self.inner.train_sizes)
         assert sizes is not None  # a validation part has training rows
         return sizes
@@ -101,7 +101,7 @@ class Selection:
         reason: str | None = None,
         optimistic: bool = False,
     ) -> Estimate:
-        """An estimate in the loss that chooses, of the rows that are held out at least once."""
+        """Build an estimate in the loss that chooses; its `n` counts each held-out row once."""
         inner, recipe = self.inner, self.inner.recipe
         about = EstimateInfo(
             name=name,
@@ -116,7 +116,7 @@ class Selection:
 
 
 def waiting_estimates(study: Study, reason: str, *, level: float) -> dict[str, Estimate]:
-    """The estimates of a choice on all rows that was not made, each with the reason."""
+    """Return estimates without a value, each with the reason, for a choice on all rows that was not made."""
     loss, candidates = study.search.losses[0], len(study.search)
     estimates = {}
     for name in ON_ALL_ROWS if candidates > 1 else (BEST_VALIDATION,):
@@ -135,10 +135,7 @@ def waiting_estimates(study: Study, reason: str, *, level: float) -> dict[str, E
 
 
 def best_validation_estimate(selection: Selection) -> Estimate:
-    """The validation loss of what was chosen: optimistic, and marked so.
-
-    With a single candidate nothing was chosen, and nothing is optimistic.
-    """
+    """Return the validation loss of the chosen candidate, marked as optimistic if there were several candidates."""
     value, loss, several = selection.study.chosen[selection.choice.key].inside, selection.loss, selection.candidates > 1
     single = FINAL in selection.study.splits and len(selection.inner) == 1
     if several:
@@ -153,7 +150,7 @@ def best_validation_estimate(selection: Selection) -> Estimate:
 
 
 def fold_predictors_of_choice(selection: Selection) -> Estimate:
-    """The mean risk of the fold predictors of the only candidate, which bounds that of their average."""
+    """Estimate the mean risk of the only candidate's fold predictors, from its validation losses."""
     loss, record = selection.loss, _record(selection)
     words = estimands.fold_predictors_risk(loss.name, train_size=selection.sizes, parts=record.parts, sign=loss.sign)
     gone = record.row_losses is None and loss.rows is not None
@@ -169,9 +166,9 @@ def fold_predictors_estimate(
     asked: str | None = None,
     gone: bool = False,
 ) -> Estimate:
-    """The mean risk of the fold predictors, with the interval of Bayle et al. where the recipe allows it.
+    """Estimate the mean risk of the fold predictors, with the interval of Bayle et al. if the splits allow it.
 
-    `gone` says that the losses of single rows were too many to be kept.
+    `asked` names the interval method that the user asked for. `gone` means that row losses were too many to be kept.
     """
     method = asked if asked is not None and METHODS[asked].belongs_to == FOLD_PREDICTORS else BAYLE.key
     refusal = METHODS[method].refusal(record)
@@ -189,7 +186,7 @@ def fold_predictors_estimate(
 
 
 def _record(selection: Selection) -> Record:
-    """What validation recorded of the only candidate, part by part."""
+    """Return the validation losses of the only candidate as a Record."""
     inner, weights, groups = selection.inner, selection.weights, selection.groups
     matrix = None if selection.loss.rows is None else selection.table.row_matrix(0)
     return Record(

@@ -1,4 +1,4 @@
-"""Saving results and drawn splits, and loading them: a zip file of JSON and arrays, no pickles, with a version."""
+"""Saves and loads results and drawn splits as a versioned zip file of JSON and arrays, without pickles."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RESULT_FILE = archive.Format(
 
 
 def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsDescription] | None, path: str | Path) -> None:
-    """Write the record of a study; an existing file is replaced only once the new one is whole."""
+    """Write the record of a study; an existing file is replaced only when the new one is complete."""
     arrays: archive.Arrays = {}
     manifest = {
         "estimates": {name: plain(stored_values(estimate)) for name, estimate in record.estimates.items()},
@@ -54,7 +54,7 @@ def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsDescriptio
 
 
 def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, SplitsDescription] | None]:
-    """The record that a file holds, and its test splits; a study of a stream has none."""
+    """Read the record in a file, and its test splits; these are None for a study of a stream."""
     with archive.opened_archive(path, RESULT_FILE) as (manifest, file):
         stored = msgspec.convert(manifest, _StoredRecord)
         tables = {table: archive.unpack_columns(columns, file) for table, columns in stored.tables.items()}
@@ -78,14 +78,14 @@ def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, Split
     return record, splits
 
 
-# What every file has of its tables; other columns depend on the study.
+# The tables and columns that every file must have; other columns depend on the study.
 COLUMNS: dict[str, tuple[str, ...]] = dict.fromkeys(("choices", "candidates", "one_se", "predictions", "warnings"), ())
 COLUMNS["folds"] = ("fold", "repeat", "train_rows", "held_rows")
 COLUMNS["failures"] = ("panel", "part", "candidate", "stage", "error", "message", "traceback")
 
 
 class _About(msgspec.Struct):
-    """What every record says of its learner, data, splits and builds."""
+    """Declares what every record says about its learner, data, splits and library versions."""
 
     learner: str
     families: list[str]
@@ -119,7 +119,7 @@ class _Seconds(msgspec.Struct):
 
 
 class _StoredRecord(msgspec.Struct):
-    """The JSON of a saved result, checked once when it is read."""
+    """Declares the JSON of a saved result, which is checked when it is read."""
 
     estimates: dict[str, dict[str, Any]]
     findings: list[Finding]
@@ -146,15 +146,15 @@ _GRIDS = ("edges", "lanes", "train", "held", "unused")  # the arrays of a pictur
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SplitsDescription:
-    """What splits can tell of themselves without the task."""
+    """Holds the summary and the picture of drawn splits, which are shown without the task."""
 
     summary: Summary
     picture: Picture
-    frame: str = "pandas"  # the library of tables
+    frame: str = "pandas"  # library of the data frames shown
 
     @classmethod
     def of(cls, task: Task, splits: Splits) -> SplitsDescription:
-        """Everything, counted from the task."""
+        """Build the description from the task, by counting rows, groups and classes."""
         summary, notes = summarise_splits(task, splits), class_notes(task, splits)
         if notes:
             summary = replace(summary, totals={**summary.totals, "notes": notes})
@@ -162,19 +162,19 @@ class SplitsDescription:
 
 
 def save_splits(saved: SavedSplits, description: SplitsDescription, path: str | Path) -> None:
-    """Write drawn splits; an existing file is replaced only once the new one is whole."""
+    """Write drawn splits; an existing file is replaced only when the new one is complete."""
     arrays: archive.Arrays = {}
     archive.write_archive(path, SPLITS_FILE, {"splits": pack_splits(saved, description, arrays)}, arrays)
 
 
 def read_splits(path: str | Path) -> tuple[SavedSplits, SplitsDescription]:
-    """The splits of a file, and what they tell of themselves."""
+    """Read the splits in a file and their description."""
     with archive.opened_archive(path, SPLITS_FILE) as (manifest, file):
         return unpack_splits(manifest["splits"], file)
 
 
 def pack_splits(saved: SavedSplits, description: SplitsDescription, arrays: archive.Arrays) -> dict[str, Any]:
-    """Drawn splits as a plain dict, their rows and tables put into `arrays`."""
+    """Convert drawn splits to a plain dict, and put their rows and tables into `arrays`."""
     splits = saved.splits
     present = [name for name in _ROWS if getattr(splits, name) is not None]
     for name in present:
@@ -198,7 +198,7 @@ def pack_splits(saved: SavedSplits, description: SplitsDescription, arrays: arch
 
 
 class _StoredSplits(msgspec.Struct):
-    """The JSON of drawn splits, checked once when it is read."""
+    """Declares the JSON of drawn splits, which is checked when it is read."""
 
     recipe: Recipe
     fingerprint: str
@@ -214,7 +214,7 @@ class _StoredSplits(msgspec.Struct):
 
 
 def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[SavedSplits, SplitsDescription]:
-    """The splits that :func:`pack_splits` packed; a file whose rows are not those it was written with is refused."""
+    """Rebuild the splits that :func:`pack_splits` packed. Raise ValueError if the file was changed."""
     stored = msgspec.convert(packed, _StoredSplits)
     if stored.seal != _seal({name: value for name, value in packed.items() if name != "seal"}):
         raise ValueError("it was changed after it was written")
@@ -243,12 +243,12 @@ def unpack_splits(packed: Mapping[str, Any], file: zipfile.ZipFile) -> tuple[Sav
 
 
 def _seal(packed: Mapping[str, Any]) -> str:
-    """Tells whether what is said of the rows was changed by hand; the rows have a fingerprint of their own."""
+    """Return a checksum that reveals a description changed by hand. The rows have their own fingerprint."""
     return blake2b(json.dumps(packed, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _check_cuts(splits: Splits) -> None:
-    """What the other checks take for granted."""
+    """Check that arrays have matching lengths and cuts ascend, which `check_structure` takes for granted."""
     if not np.array_equal(splits.rows, np.arange(len(splits.rows))):
         raise ValueError("its rows are not all rows of a task")
     if splits.buffered is not None and len(splits.buffered) != len(splits):

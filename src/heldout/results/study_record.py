@@ -1,4 +1,4 @@
-"""A request, a question that passed every check, and the record of a study with its summary as a plain dict."""
+"""Declares the request of a user, the checked question and the record of a study, and summarises the record."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ CURVE = "learning curve"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Request:
-    """What the user asked of a learner and data, before anything was checked; see :func:`heldout.evaluate`."""
+    """Holds the unchecked arguments of a call; see :func:`heldout.evaluate`."""
 
     test: Any = None
-    roles: Mapping[str, Any] = field(default_factory=dict)  # groups, time, sample_weight, strata: those declared
+    roles: Mapping[str, Any] = field(default_factory=dict)  # those declared of groups, time, sample_weight, strata
     loss: Any = None
     level: float = 0.95
     seed: int = 0
@@ -38,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class QuestionOfStream:
-    """What a question about a stream has beside its study, which is then one of cells of rows."""
+    """Holds the extra parts of a question about a stream. Its study splits buckets of rows, here called cells."""
 
     source: Source
     families: tuple[Family, ...]
@@ -47,7 +47,7 @@ class QuestionOfStream:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Question:
-    """A learner, data and test splits that passed every check; nothing was fitted yet."""
+    """Holds a learner, data and test splits that passed every check, before anything is fitted."""
 
     learner: Any
     task: Task
@@ -56,21 +56,21 @@ class Question:
     level: float
     options: Options
     test: Any  # the strategy that drew the test splits
-    pairs: PairsOfBlocks | None = None  # the fits of an interval that takes some of its own
-    curve: Study | None = None  # of a learning curve, where it was asked for
-    call: str | None = None  # the Python that asks the same
+    pairs: PairsOfBlocks | None = None  # the extra fits of an interval that needs them
+    curve: Study | None = None  # the study of a learning curve; None if not asked for
+    call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
 
     @property
     def extra(self) -> dict[str, Study]:
-        """The studies that are asked beside this one, in the order in which they run."""
+        """The extra studies of this question by name, in the order in which they run."""
         studies = {SPREAD: None if self.pairs is None else self.pairs.study, CURVE: self.curve}
         return {name: study for name, study in studies.items() if study is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StudyRecord:
-    """What a result holds and saves. Tables are columns by name; everything else is plain."""
+    """Holds what a result shows and saves. A table is a dict of columns; everything else is plain values."""
 
     estimates: Mapping[str, Estimate]
     tables: Mapping[str, Columns]
@@ -88,7 +88,7 @@ NOTHING = "nothing: every candidate failed"
 
 
 def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything a report says, as values that JSON can hold: docs/summary.md describes them."""
+    """Return everything a report says as values that JSON can hold; docs/summary.md describes them."""
     return {
         "version": VERSION,
         "kind": "result",
@@ -107,9 +107,10 @@ def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[
 
 
 def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
-    """Whether an estimate stands in a report beside the risk; a correction that could not be made does not.
+    """Return whether a report shows this estimate beside the risk.
 
-    Nor does the chosen predictor's risk on development rows without its bound: it repeats the best validation number.
+    It hides a correction without a value, and "development_chosen" without its bound, which only repeats the best
+    validation loss.
     """
     if name in ("risk", FOLD_PREDICTORS) or (name == "development_chosen" and estimate["low"] is None):
         return False
@@ -117,21 +118,21 @@ def is_shown(name: str, estimate: Mapping[str, Any]) -> bool:
 
 
 def choices_of(record: StudyRecord) -> list[dict[str, Any]]:
-    """A row a choice, with its parameters by name."""
+    """Return one dict for each choice, with the chosen parameters by name."""
     always = record.about.get("parameters", {})
     rows = rows_of(record.tables["choices"])
     return [{**row, "params": params_in(row, always.get(str(row["family"]), ()))} for row in rows]
 
 
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Columns as a list of plain rows."""
+    """Convert columns to a list of rows, each a dict of plain values."""
     names = list(columns)
     values = [plain(list(columns[name])) for name in names]
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)] if names else []
 
 
 def choice_words(family: Any, params: Mapping[str, Any]) -> str:
-    """A family and its parameters on one line, each by the last part of its name where that tells them apart.
+    """Write a family and its parameters on one line, with short parameter names where these are unique.
 
     >>> choice_words("Pipeline", {"ridge__alpha": 0.1, "select__k": 5})
     'Pipeline alpha=0.1, k=5'
@@ -144,22 +145,23 @@ def choice_words(family: Any, params: Mapping[str, Any]) -> str:
 
 
 def short_names(params: Collection[str]) -> list[str]:
-    """The last part of each name, as in `step__param`, where that tells them apart."""
+    """Shorten names such as `step__param` to their last part; return them unchanged if these are not unique."""
     short = [name.rpartition("__")[2] for name in params]
     return short if len(set(short)) == len(short) else list(params)
 
 
 def words_of_choice(choice: Mapping[str, Any]) -> str:
-    """A row of a summary's choices in words."""
+    """Describe one entry of a summary's choices in words."""
     if choice["candidate"] < 0:
         return NOTHING
     return choice_words(choice["family"], choice["params"])
 
 
 def params_in(row: Mapping[str, Any], always: Collection[str]) -> dict[str, Any]:
-    """The parameters in a row of columns ``param_…``. None is a value where a candidate always sets the parameter.
+    """Return the parameters that a candidate sets, from the ``param_…`` entries of its row.
 
-    Elsewhere it means that this candidate, of another family or of another part of the space, does not set it.
+    None counts as a value for the parameters in `always`. For any other parameter None means that this candidate,
+    from another family or another part of the space, does not set it.
     """
     found = {name.removeprefix("param_"): value for name, value in row.items() if name.startswith("param_")}
     return {name: value for name, value in found.items() if value is not None or name in always}

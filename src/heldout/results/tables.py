@@ -1,4 +1,4 @@
-"""The tidy tables of a result: columns by name, which become a data frame of the user's own library."""
+"""Builds the tidy tables of a result as dicts of columns, which become pandas or polars data frames."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from heldout.study.study import OUTER, Choice, Study
 from heldout.task import Task
 
 Columns = dict[str, Any]
-MOST_BY_ONE_SE = 10_000  # candidates of which the mark in a figure is told
-FOLD_COLUMNS = ("fold", "repeat", "train_rows", "held_rows")  # beside them a column a loss
+MOST_BY_ONE_SE = 10_000  # above so many candidates the one-standard-error choice is not computed
+FOLD_COLUMNS = ("fold", "repeat", "train_rows", "held_rows")  # followed by one column for each loss
 
 
 def fold_columns(study: Study, losses: TestLosses) -> Columns:
-    """A row a test part: sizes, and each reported loss in the user's own sign."""
+    """Return one row for each test part: its sizes, and each reported loss in the user's own sign."""
     outer = study.splits[OUTER]
     columns: Columns = {
         "fold": np.arange(len(outer)),
@@ -40,7 +40,7 @@ def fold_columns(study: Study, losses: TestLosses) -> Columns:
 
 
 def choice_columns(outcome: Outcome) -> Columns:
-    """A row a choice: the fold, the candidate and its parameters, its validation loss, ties and failures."""
+    """Return one row for each choice: fold, candidate, parameters, validation loss, and counts of ties and failures."""
     study = outcome.study
     search, loss = study.search, study.search.losses[0]
     if not study.choices:
@@ -61,7 +61,7 @@ def choice_columns(outcome: Outcome) -> Columns:
 
 
 def candidate_columns(outcome: Outcome) -> Columns:
-    """A row a candidate and fold: its parameters and its mean validation losses."""
+    """Return one row for each candidate in each fold: its parameters and its mean validation losses."""
     study = outcome.study
     search = study.search
     if not study.choices:
@@ -80,7 +80,7 @@ def candidate_columns(outcome: Outcome) -> Columns:
 
 
 def _validation_columns(study: Study, table: PanelTable, choice: Choice) -> Columns:
-    """A row a candidate: how many validation parts it had, and its mean loss over them, one choice's worth."""
+    """Return one row for each candidate of one choice: counts of validation parts, means and SDs of its losses."""
     means, parts = mean_over_parts(table.losses, table.weights), table.losses.shape[1]
     spreads = table.losses.std(axis=1, ddof=1) if parts > 1 else np.full_like(means, np.nan)
     unfinished = unfinished_cells(study, table, choice.panel)
@@ -96,16 +96,16 @@ def _validation_columns(study: Study, table: PanelTable, choice: Choice) -> Colu
 
 
 def unfinished_cells(study: Study, table: PanelTable, panel: str) -> NDArray[np.bool_]:
-    """The cells that were not run because a race dropped their candidate."""
+    """Return a mask, candidates × parts, of the cells that were not run because a race dropped their candidate."""
     race = study.races.get(panel)
     return ~table.answered if race is not None and race.over else np.zeros_like(table.answered)
 
 
 def one_se_columns(outcome: Outcome) -> Columns:
-    """A row a choice: the candidate that the one-standard-error rule takes; no columns where it cannot tell."""
+    """Return the candidate of the one-standard-error rule for each choice; no columns if the rule cannot decide."""
     study = outcome.study
     if len(study.search) > MOST_BY_ONE_SE or not study.choices or study.races:
-        return {}  # of a candidate that a race dropped nobody knows whether it is within one standard error
+        return {}  # a candidate that a race dropped may have been within one standard error
     taken = [by_one_se(study.search, outcome.tables[choice.panel]) for choice in study.choices]
     if any(candidate is None for candidate in taken):
         return {}
@@ -113,7 +113,7 @@ def one_se_columns(outcome: Outcome) -> Columns:
 
 
 def seconds_spent(outcome: Outcome) -> list[dict[str, Any]]:
-    """Where the time of fits and scores went: a row a level and family."""
+    """Sum the seconds of fits and of scores: one row for each level and family."""
     families = outcome.study.search.families
     ends = np.cumsum([len(family.candidates) for family in families]).tolist()
     spent: dict[tuple[str, str], dict[str, Any]] = {}
@@ -132,7 +132,7 @@ def seconds_spent(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def prediction_columns(task: Task, outcome: Outcome, losses: TestLosses) -> Columns:
-    """A row a held-out row and part: the target, the responses, and the row's losses."""
+    """Return one row for each held-out row in each part: target, responses and row losses."""
     study = outcome.study
     if outcome.stream is not None:
         return {} if outcome.stream.kept is None else _predictions_of_stream(study, outcome.stream.kept)
@@ -161,7 +161,7 @@ def prediction_columns(task: Task, outcome: Outcome, losses: TestLosses) -> Colu
 
 
 def _predictions_of_stream(study: Study, kept: Sequence[Tally]) -> Columns:
-    """The same from the rows of a stream that were kept while they passed."""
+    """Return the table of predictions from the rows that a stream kept."""
     predicted = [tally for tally in kept if tally.predicted]
     if not predicted:
         return {}
@@ -191,7 +191,7 @@ def _probability_columns(task: Task, responses: Sequence[Responses]) -> Columns:
 
 
 def failure_columns(outcome: Outcome) -> Columns:
-    """A row a failed cell: where it is, what was tried, and why it failed."""
+    """Return one row for each failed cell: its panel, part and candidate, the stage, and the error."""
     describe = outcome.study.search.describe
     rows = [
         (panel, part, describe(candidate), failure.stage, failure.kind, failure.message, failure.traceback)
@@ -201,7 +201,7 @@ def failure_columns(outcome: Outcome) -> Columns:
 
 
 def warning_columns(outcome: Outcome) -> Columns:
-    """A row a cell and warning: where it is and what was said."""
+    """Return one row for each warning of each cell: its panel, part and candidate, and the message."""
     describe = outcome.study.search.describe
     rows = [
         (panel, part, describe(candidate), category, message)
@@ -212,7 +212,7 @@ def warning_columns(outcome: Outcome) -> Columns:
 
 
 def _columns_of(rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> Columns:
-    """Rows as columns by name; the parts as an array of numbers."""
+    """Convert rows to columns by name; "part" becomes an integer array."""
     columns: Columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
     return {**columns, "part": np.array(columns["part"], dtype=int)}
 
@@ -237,7 +237,7 @@ def _column(values: list[Any]) -> Any:
 
 
 def as_frame(columns: Mapping[str, Any], *, library: str = "pandas") -> Any:
-    """A pandas frame, or a polars one where the task came as polars."""
+    """Convert columns to a data frame of `library`, which is "pandas" or "polars"."""
     if library == "polars":
         import polars as pl
 

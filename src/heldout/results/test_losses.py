@@ -1,4 +1,4 @@
-"""What the test panels of a study recorded, read once: the losses that estimates, intervals and tables are made of."""
+"""Reads the test losses of a study, once, into the records that estimates, intervals and tables need."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from heldout.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TestedPart:
-    """What one test part recorded: the loss of the part for each reported loss, those of its rows, the responses."""
+    """Holds the results of one test part: for each reported loss its value and its row losses, and the responses."""
 
     part: int
     losses: Floats
@@ -40,14 +40,14 @@ class TestedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TestLosses:
-    """The tested parts of a study, and for each reported loss the record that its estimate is made from."""
+    """Holds the tested parts of a study, and for each reported loss the record that its estimate needs."""
 
     parts: tuple[TestedPart, ...]
     records: tuple[Record, ...]
 
 
 def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0) -> TestLosses:
-    """Read the test panels of a study that ran. `seed` is what intervals that draw derive their own from."""
+    """Read the test panels of a finished study. Intervals that draw at random derive their seeds from `seed`."""
     everywhere = evidence.fold_predictor_responses(outcome)
     parts = tuple(_tested_parts(task, outcome, {one.part: one for one in everywhere}))
     records = [
@@ -71,7 +71,7 @@ def _tested_parts(
             )
             losses = table.losses[0, place]
             rows = table.row_losses(table.candidates[0], part)
-            if rows is None and responses is not None:  # where one of several losses could not be taken none was kept
+            if rows is None and responses is not None:  # no row losses were kept if one of several losses failed
                 taken = zip(study.reported, np.isfinite(losses), strict=True)
                 rows = tuple(row_losses(loss, task.y[held], responses) if had else None for loss, had in taken)
             rows = rows or (None,) * len(study.reported)
@@ -86,7 +86,7 @@ def _record(
     *,
     everywhere: Sequence[evidence.FoldResponses],
 ) -> Record:
-    """The record of one reported loss."""
+    """Build the record of one reported loss."""
     study = outcome.study
     outer, loss = study.splits[OUTER], study.reported[number]
     folds = np.full(len(outer), np.nan)
@@ -117,7 +117,7 @@ def _only_estimator(study: Study) -> Any:
 
 
 def _record_of_stream(record: Record, stream: OfStream, study: Study, number: int, task: Task) -> Record:
-    """The record of a stream, with that of the rows that were kept while they passed."""
+    """Add to the record of a stream what its kept rows or its sampled rows give."""
     loss, value, sampled = study.reported[number], stream.pooled[number], stream.sampled
     if value is not None:
         record = replace(record, pooled=PooledScore(value=value))
@@ -125,18 +125,18 @@ def _record_of_stream(record: Record, stream: OfStream, study: Study, number: in
     if stream.kept is not None and kept:
         record = replace(record, rows=tuple(np.concatenate(one.rows).astype(np.intp) for one in stream.kept))
         record = record if task.classification else _with_numbers(record, stream.kept, loss)
-    if sampled is None or np.isnan(record.fold_losses).any():  # a loss that failed has none on single rows either
+    if sampled is None or np.isnan(record.fold_losses).any():  # a failed loss has no row losses either
         return record
     sample = _record_of_sample(record, sampled, study, number)
     if not kept:
         return replace(record, sample=replace(sample, share=len(sampled.task) / task.size))
-    if task.classification and len(sampled.task) == task.size:  # probabilities are known of the sample alone
+    if task.classification and len(sampled.task) == task.size:  # only the sample has probabilities
         record = replace(record, answers=sample.answers)
     return record if record.answers is None else replace(record, elsewhere=sample.elsewhere)
 
 
 def _with_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
-    """The record with what was true and predicted on all rows, and what each adds to a score of whole sets."""
+    """Add the targets and predictions of all rows, and the influence of each row on a pooled score."""
     truth = [np.concatenate(one.y) for one in kept]
     predicted = [np.concatenate(one.predicted) for one in kept]
     score = pool_score(loss, truth, [Responses(predict=one) for one in predicted], None) if loss.rows is None else None
@@ -146,7 +146,7 @@ def _with_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
 
 
 def _record_of_sample(record: Record, sampled: SampledRows, study: Study, number: int) -> Record:
-    """The record of some of the rows, with all that their predictors answered."""
+    """Build the record of the sampled rows of a stream, with all responses on them."""
     loss, task, outer = study.reported[number], sampled.task, sampled.outer
     rows = evidence.in_parts(outer, outer.held)
     losses = [row_losses(loss, task.y[held], one) for held, one in zip(rows, sampled.held, strict=True)]
@@ -167,7 +167,7 @@ def _record_of_sample(record: Record, sampled: SampledRows, study: Study, number
 
 
 def blank_record(task: Task, study: Study, number: int, *, rows: bool = True) -> Record:
-    """A record before any fit, with NaN for each loss: it tells which intervals the recipe allows."""
+    """Return a record with NaN for each loss, before any fit, to check which intervals are possible."""
     outer, loss = study.splits[OUTER], study.reported[number]
     unknown = tuple(np.full(size, np.nan) for size in outer.held_sizes)
     kept = None if loss.rows is None or not rows else unknown
@@ -177,7 +177,7 @@ def blank_record(task: Task, study: Study, number: int, *, rows: bool = True) ->
 
 
 def shown_estimate(loss: Loss, about: EstimateInfo, value: float | None, interval: Interval | None = None) -> Estimate:
-    """An estimate in the user's own sign. An interval of no width is left out, and the estimate says why."""
+    """Return an estimate in the user's own sign. An interval of zero width is left out, with the reason."""
     if interval is not None and has_no_width(interval):
         about, interval = replace(about, reason=NO_WIDTH), None
     scale = LossRange(loss=loss.name, sign=loss.sign, low=loss.low, high=loss.high)
@@ -185,7 +185,7 @@ def shown_estimate(loss: Loss, about: EstimateInfo, value: float | None, interva
 
 
 def splits_facts(loss: Loss, splits: Splits) -> dict[str, Any]:
-    """What a record says of the loss and of the splits, whatever the data."""
+    """Return the fields of a record that describe the loss and the splits, without the data."""
     of_recipe = ("kind", "stratified", "grouped", "drawn", "partition", "repeats")
     return {
         "loss": loss.name,
@@ -196,7 +196,7 @@ def splits_facts(loss: Loss, splits: Splits) -> dict[str, Any]:
 
 
 def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
-    """What a record says of the loss, and of how its parts came about."""
+    """Return the fields of a record that describe the loss, the splits and the roles of rows."""
     outer, weight, groups = study.splits[OUTER], task.weight, task.groups
     timed = task.time is not None or goes_forward(outer)
     return {
@@ -212,9 +212,9 @@ def recipe_of(task: Task, study: Study, loss: Loss) -> dict[str, Any]:
 
 
 def trained_sizes(study: Study) -> NDArray[np.intp]:
-    """How many rows the learner was given in each part; 0 for a predictor fitted beforehand on we do not know how many.
+    """Return the number of training rows of each part; 0 for a predictor fitted beforehand, where it is unknown.
 
-    A learner that keeps or averages predictors trains each on fewer of them: `fit_size`.
+    A learner with final="keep" or "ensemble" fits each predictor on fewer rows: see `fit_size`.
     """
     outer = study.splits[OUTER]
     if isinstance(study.search.families[0].estimator, FrozenEstimator):
@@ -223,9 +223,9 @@ def trained_sizes(study: Study) -> NDArray[np.intp]:
 
 
 def goes_forward(splits: Splits) -> bool:
-    """Whether parts are blocks of time, or each of several holds out rows that come after all it trains on.
+    """Return whether parts are blocks of time, or there are several that each test on rows after all training rows.
 
-    So scikit-learn's TimeSeriesSplit is known for what it is, also where no time was declared.
+    This also recognises scikit-learn's TimeSeriesSplit where no time was declared.
     """
     if splits.recipe.timed:
         return True
@@ -236,16 +236,16 @@ def goes_forward(splits: Splits) -> bool:
 
 
 def _order(task: Task, outer: Splits) -> tuple[Rows, ...]:
-    """The place of each held-out row in time; rows are in order where no time was declared."""
+    """Return the rank in time of each held-out row; without declared time, its row number."""
     places = task.all_rows if task.time is None else np.unique(task.time, return_inverse=True)[1].astype(np.intp)
     return evidence.in_parts(outer, places[outer.held])
 
 
 def _halves(splits: Splits) -> NDArray[np.intp] | None:
-    """For the conservative Z: the half that each part lies in, numbered so that 2i and 2i + 1 share no row.
+    """Return the half of the data that each part uses, for the conservative Z; halves 2i and 2i + 1 share no row.
 
-    Parts that follow each other and use the same rows, training and held-out together, are of one half. None where
-    parts are not such: only splits that name their training rows can be, otherwise each part uses all rows.
+    Successive parts that use the same rows, training and held-out together, belong to one half. Return None if the
+    parts do not come in such halves; splits without named training rows never do, since each part uses all rows.
     """
     if splits.train is None or len(splits) < 2:
         return None
@@ -263,19 +263,19 @@ def _halves(splits: Splits) -> NDArray[np.intp] | None:
 
 
 def _family(loss: Loss, task: Task) -> str:
-    """The rule of intervals; of several targets all that is known is whether the score is a function of means."""
+    """Return the family of interval methods that suits the loss; for several targets, "means" or "other"."""
     if task.y.ndim == 1:
         return family_of(loss) if _has_rules(loss, task) else "other"
     return "means" if is_pooled(loss) else "other"
 
 
 def _has_rules(loss: Loss, task: Task) -> bool:
-    """The area under a curve has rules for two classes."""
+    """Return whether interval methods know this loss; ROC AUC needs two classes."""
     return family_of(loss) != "auc" or (task.classes is not None and len(task.classes) == 2)
 
 
 def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Responses]) -> PooledScore | None:
-    """A score of whole sets of all held-out rows together, with what each row adds to it; None where it has none."""
+    """Return a set score over all held-out rows, with the influence of each row; None if it cannot be computed."""
     y = evidence.in_parts(outer, task.y[outer.held])
     weights = None if task.weight is None else evidence.in_parts(outer, task.weight[outer.held])
     if loss.asks_predictor or not _has_rules(loss, task):
@@ -288,7 +288,7 @@ def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Resp
 def _mean_area(
     task: Task, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
 ) -> PooledScore | None:
-    """The mean of the areas under the ROC curve of the parts, and what each row adds to it."""
+    """Return minus the mean ROC AUC over the parts, with the influence of each row; None if a part lacks a class."""
     classes = np.asarray(task.classes)
     scores, positive = evidence.ranking_scores(responses, classes), evidence.as_floats([one == classes[1] for one in y])
     masses = [np.ones(len(one)) for one in y] if weights is None else weights

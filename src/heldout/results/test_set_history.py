@@ -1,4 +1,4 @@
-"""What a test set may still tell: earlier looks at it, and how far an interval holds after what was told before."""
+"""Adjusts the results of a study for earlier looks at its test set, and enters new looks in the ledger."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from heldout.splits.drawn import Splits
 from heldout.study.study import OUTER
 
 ESCAPES = "Rows that were reordered, and changed in more than scale or columns, are not recognised."
-# Findings that tell of the predictions or losses of single test rows.
+# Findings that reveal predictions or losses of single test rows.
 FROM_TEST_LOSSES = ("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H309")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TestSetHistory:
-    """The rows of a test set, and who looked at any of them before a question."""
+    """Holds the rows of a test set and the earlier looks at any of them."""
 
     ledger: Ledger
     rows: TestRows
@@ -50,7 +50,7 @@ class TestSetHistory:
 
 
 def check_answer(options: Options, outer: Splits, losses: Sequence[Loss]) -> None:
-    """Refuse an answer that these splits and losses cannot give, and a ledger that is none."""
+    """Refuse an `answer` option that these splits and losses cannot give, and a `ledger` option that is no Ledger."""
     if options.ledger is not None and not isinstance(options.ledger, Ledger):
         raise OptionError(
             f"ledger= takes a ledger, such as heldout.audit.MemoryLedger(), not {type(options.ledger).__name__}."
@@ -79,21 +79,21 @@ def check_answer(options: Options, outer: Splits, losses: Sequence[Loss]) -> Non
 
 
 def history_of(*questions: Question, journal: Any = None) -> TestSetHistory | None:
-    """The history of the test set of a question before it is answered; None where no single test set is looked at.
+    """Find the earlier looks at the test set of a question. Return None for cross-validation, which has no test set.
 
-    A journal is the ledger of its studies, unless the options name another; learners are then known by an identity
-    that lasts. Several questions on the same rows that are asked at once, as in a comparison, are one: none of their
-    learners depends on another's answer.
+    Unless the options name a ledger, the journal is the ledger, and learners are identified across processes. Several
+    questions asked at once on the same rows, as in a comparison, count as one look, since none of their learners
+    depends on another's answer.
     """
     first = questions[0]
     outer = first.study.splits[OUTER]
     if len(outer) > 1 and not isinstance(first.learner, FrozenEstimator):
-        return None  # cross-validation: the risk of a typical predictor, no test set that a predictor is held to
+        return None  # cross-validation: the risk of a typical predictor, and no single test set
     return history_of_rows(questions, journal, rows_of_task(first.task, outer.held))
 
 
 def history_of_rows(questions: Sequence[Question], journal: Any, rows: TestRows) -> TestSetHistory:
-    """The history of the test set that has these rows; of a stream they are known once they have passed."""
+    """Find the earlier looks at these test rows. The rows of a stream are known only after it was read."""
     first = questions[0]
     if first.options.ledger is not None:
         ledger: Ledger = first.options.ledger
@@ -113,15 +113,15 @@ def history_of_rows(questions: Sequence[Question], journal: Any, rows: TestRows)
 
 
 def _lasting_key(thing: Any) -> str:
-    """A key that is the same in every process, as long as code and libraries are."""
+    """Return a key that is the same in every process while code and libraries do not change."""
     return identify(thing, "the learner").key.hex()
 
 
 def content_key(thing: Any) -> str:
-    """A key for the content of a learner or scorer: functions and classes of a notebook by their code.
+    """Return a key for the content of a learner or scorer; functions and classes of a notebook enter by their code.
 
-    Lambdas and closures, which a journal refuses, are known by their pickle. What cannot be pickled gets a key of its
-    own each time, so that asking again counts as a new look.
+    Lambdas and closures, which a journal refuses, enter by their pickle. An object that cannot be pickled gets a new
+    random key each time, so that asking again counts as a new look.
     """
     for make_key in (_lasting_key, _pickled_key):
         with suppress(Exception):  # the user's own objects raise what they like when they are read or pickled
@@ -134,7 +134,7 @@ def _pickled_key(thing: Any) -> str:
 
 
 def disclosed(record: StudyRecord, question: Question, losses: TestLosses, history: TestSetHistory) -> StudyRecord:
-    """The record as it may be told: intervals that account for earlier looks, coarse answers, rows withheld."""
+    """Return the record as it may be shown: intervals account for earlier looks, and a coarse answer hides rows."""
     answer = parse_answer(question.options.answer)
     looks = history.past
     past = earlier_looks.EarlierLooks(
@@ -160,7 +160,7 @@ def disclosed(record: StudyRecord, question: Question, losses: TestLosses, histo
 
 
 def _against(reference: Reference | None, history: TestSetHistory, *, withheld: bool) -> Reference | None:
-    """The comparison with no model, which tells more than a coarse answer, and holds for a first look alone."""
+    """Clear the comparison with no model after a coarse answer, and its interval and p-value after an earlier look."""
     if reference is None or withheld:
         return None if reference is None else Reference(reason="The results of single rows are withheld.")
     if not history.past or reference.value is None:
@@ -171,7 +171,7 @@ def _against(reference: Reference | None, history: TestSetHistory, *, withheld: 
 
 
 def enter_looks(record: StudyRecord, question: Question, losses: TestLosses, history: TestSetHistory) -> None:
-    """Enter in the ledger the looks that a question has taken: one a loss that has a value."""
+    """Enter the looks of a question in the ledger: one look for each loss that has a value."""
     answer = parse_answer(question.options.answer)
     when = datetime.now(UTC).isoformat(timespec="seconds")
     looks = [
@@ -188,13 +188,13 @@ def enter_looks(record: StudyRecord, question: Question, losses: TestLosses, his
             told=_told_words(record.estimates[name]),
         )
         for name, loss, losses_of in _by_name(question, losses)
-        if not np.isnan(losses_of.fold_losses).any()  # otherwise nothing was told
+        if not np.isnan(losses_of.fold_losses).any()  # otherwise no value was shown
     ]
     history.ledger.record(looks)
 
 
 def _by_name(question: Question, losses: TestLosses) -> list[tuple[str, Loss, Record]]:
-    """Each reported loss with the name of its estimate and what was recorded of it."""
+    """Return the name of the estimate, the loss and the record of each reported loss."""
     reported = question.study.reported
     return [
         (risk_name(number, loss), loss, record)
@@ -203,7 +203,7 @@ def _by_name(question: Question, losses: TestLosses) -> list[tuple[str, Loss, Re
 
 
 def _coarse_columns(question: Question, losses: TestLosses, answer: Answer) -> dict[str, Any]:
-    """The losses in the table of folds, as coarse as the answer."""
+    """Return the loss columns for the table of folds, rounded or as "pass" and "fail", as the answer option asks."""
     columns: dict[str, Any] = {}
     for _, loss, record in _by_name(question, losses):
         (value,) = record.fold_losses.tolist()
@@ -238,7 +238,7 @@ def _findings(status: str, history: TestSetHistory) -> list[Finding]:
 
 
 def _told_words(estimate: Estimate) -> str:
-    """What a look was told: "0.12 (0.05 to 0.2)", or "pass: at most 0.2 (0 to 0.3)"."""
+    """Write what a look was told: "0.12 (0.05 to 0.2)", or "pass: at most 0.2 (0 to 0.3)"."""
     value = estimate.answer if estimate.value is None else f"{estimate.value:.4g}"
     between = "" if estimate.low is None else f" ({estimate.low:.4g} to {estimate.high:.4g})"
     return f"{value}{between}"
