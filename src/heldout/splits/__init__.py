@@ -1,4 +1,4 @@
-"""Who is held out when: strategies, the splits drawn from them, and the checks both must pass."""
+"""Splitting strategies, the splits drawn from them, and the checks that both must pass."""
 
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.foreign import as_strategy

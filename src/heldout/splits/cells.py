@@ -3,9 +3,9 @@
 The buckets are called cells here. They are sets of rows, and not the cells (candidate, training rows, held-out rows) of
 a panel.
 
-Rows go to cells at random as they pass, so a union of cells that does not depend on the data is as good as one drawn
-row by row: every K-fold of cells is a shuffled K-fold of rows. Splits of cells are small whatever the number of rows,
-and sums over rows, kept for each cell, are the sums of every part of every level.
+Rows go to cells at random as they pass. A union of cells that does not depend on the data is therefore as good as one
+drawn row by row: every K-fold of cells is a shuffled K-fold of rows. The number of cells does not grow with the number
+of rows. Sums over rows are kept for each cell, and adding them gives the sums of every part at every level.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ LEAST_IN_GIVEN = 20  # cells of each given part, at least, where there is someth
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CellPlan:
-    """How the rows of a stream are assigned to cells: `count` cells for each family of rows.
+    """Describes how the rows of a stream are assigned to cells: `count` cells for each family of rows.
 
-    A test set that is given by row numbers makes a family of each of its parts, and one of the rest; otherwise there
-    is one family. Cells of family f are numbered from f·count on.
+    If the test set is given by row numbers, each of its parts is a family, and the remaining rows are another.
+    Otherwise there is one family. The cells of family f have the numbers from f·count on.
     """
 
     rows: int
@@ -58,10 +58,10 @@ class CellPlan:
     def assign(
         self, start: int, size: int, classes: Codes | None = None, *, kinds: int = 1, before: Codes | None = None
     ) -> tuple[Codes, Codes]:
-        """The cell of each of `size` rows from row `start` on, and how many rows of each kind have passed with them.
+        """Return the cell of each of `size` rows from row `start` on, and the number of rows of each kind so far.
 
-        A kind is a family and, with `classes` (codes below `kinds`), a class in it. Rows of a kind take the cells in
-        turn, so `before` says how many of each kind came before these rows.
+        A kind is a family or, with `classes` (codes below `kinds`), a class within a family. The rows of a kind take
+        the cells in turn, so `before` says how many of each kind came before these rows; None counts as zero of each.
         """
         if self.in_order:
             return np.arange(start, start + size, dtype=np.int64) * self.count // self.rows, np.zeros(1, np.int64)
@@ -105,13 +105,13 @@ class _TaskOfCells(Task):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellSplits(Splits):
-    """Splits of cells, which count the rows in them."""
+    """Splits whose units are cells, with sizes that count the rows in the cells."""
 
     cell_sizes: Rows
 
     @classmethod
     def of(cls, splits: Splits, cell_sizes: Rows, *, stratified: bool) -> CellSplits:
-        """These splits of cells of so many rows. `stratified` says that every cell has an even share of each class."""
+        """Wrap splits of cells, given the rows in each cell; `stratified` says that cells have even class shares."""
         values = {field.name: getattr(splits, field.name) for field in fields(Splits)}
         recipe = splits.recipe
         if stratified and recipe.drawn:
@@ -128,7 +128,7 @@ class CellSplits(Splits):
 
 
 def plan_cells(test: Any, validation: Any, *, rows: int, seed: int, classification: bool) -> CellPlan:
-    """The cells that these strategies need: as few as let every part have its share."""
+    """Choose the number of cells for these strategies: as few as give every part its share. None: no validation."""
     _refuse(test, inside=False)
     if validation is not None:
         _refuse(validation, inside=True)
@@ -162,7 +162,7 @@ def plan_cells(test: Any, validation: Any, *, rows: int, seed: int, classificati
 
 
 def _is_stratified(test: Any, validation: Any, *, classification: bool) -> bool:
-    """Whether classes are spread evenly over cells: where a level that draws wants it, or leaves it to "auto"."""
+    """Return whether to spread classes evenly over cells: a level asks for it, or leaves it to "auto"."""
     for strategy in (test, validation):
         if getattr(strategy, "stratify", False) is True and not classification:
             raise SplitError(f"{strategy!r} was asked to stratify, but the target is a number. Pass stratify=False.")
@@ -172,7 +172,7 @@ def _is_stratified(test: Any, validation: Any, *, classification: bool) -> bool:
 
 
 def _parts(strategy: Any) -> int:
-    """Cells that this level wants the rows in."""
+    """Return into how many cells this level must divide the rows."""
     if isinstance(strategy, KFold):
         return strategy.k
     return SHARES if isinstance(strategy, Holdout | Resample) else 1
@@ -213,7 +213,7 @@ def _refuse_many(cells: int, rows: int) -> None:
 
 
 def _given_families(test: Given, rows: int) -> tuple[NDArray[np.int32], int]:
-    """The family of each row (the parts in order, then the rows that no part holds out), and how many there are."""
+    """Return the family of each row and the number of families. Parts come first, then rows that are never held out."""
     held, sizes = given_parts(test, rows)
     if len(outside := held[(held < 0) | (held >= rows)]):
         raise SplitError(f"{test!r}: there is no row {outside[0]}. The stream has {rows} rows, counted from 0.")

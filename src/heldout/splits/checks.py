@@ -1,4 +1,4 @@
-"""Checks drawn splits: nothing is empty, and no row, group or instant of time is on both sides."""
+"""Checks drawn splits: no side is empty, and no row, group or overlapping time is on both sides."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from heldout.task import Task
 
 
 def checked(task: Task, splits: Splits, *, who: str) -> Splits:
-    """These splits, or a SplitError that names the part and the row or group at fault.
+    """Return these splits, or raise a SplitError that names the part and the row or group at fault.
 
-    Linear in the rows stored. Parts that train on all the rest cannot overlap, so they need no such check.
+    The time is linear in the stored rows. Parts that train on all other rows cannot overlap, so they skip that check.
     """
     check_structure(splits, who=who)
     if task.groups is not None:
@@ -28,7 +28,7 @@ def checked(task: Task, splits: Splits, *, who: str) -> Splits:
 
 
 def check_structure(splits: Splits, *, who: str) -> None:
-    """What must hold of splits whatever the task: nothing empty, rows of this level only, none on both sides."""
+    """Check what holds whatever the task: no side is empty, all rows are of this level, and no row is on both sides."""
     _check_sizes(splits, who)
     _check_held(splits, who)
     if splits.train is not None:
@@ -36,7 +36,7 @@ def check_structure(splits: Splits, *, who: str) -> None:
 
 
 def partition_repeats(rows: Rows, held: Rows, held_cuts: Rows) -> int:
-    """How many times over the parts partition `rows`, repeat after repeat; 0 when they do not.
+    """Return how many times the parts partition `rows`, repeat after repeat; 0 if they do not.
 
     >>> import numpy as np
     >>> partition_repeats(np.arange(4), np.array([0, 3, 1, 2]), np.array([0, 2, 4]))
@@ -103,7 +103,7 @@ def _check_train(splits: Splits, who: str) -> None:
 
 
 def _on_both_sides(labels: NDArray[np.intp], splits: Splits) -> tuple[int, Rows] | None:
-    """The first part that names a training row with the label of a held-out row, and all such training rows of it."""
+    """Find the first part with a label on both sides. Return it and its training rows with such labels, or None."""
     held_out = np.zeros(int(labels.max()) + 1, dtype=bool)
     for part in range(len(splits)):
         held, train = labels[splits.held_rows(part)], splits.train_rows(part)
@@ -116,7 +116,7 @@ def _on_both_sides(labels: NDArray[np.intp], splits: Splits) -> tuple[int, Rows]
 
 
 def _check_weights(weight: NDArray[np.float64], splits: Splits, who: str) -> None:
-    """Refuse sides whose rows all have zero weight."""
+    """Raise a SplitError if all rows of a side have zero weight."""
     counted = (weight > 0).astype(np.float64)
     held, train = splits.held_sums(counted), splits.train_sums(counted)
     for counts, side in ((held, "holds out rows of zero weight only"), (train, "trains on rows of zero weight only")):
@@ -140,7 +140,10 @@ def _check_groups(task: Task, groups: NDArray[np.intp], splits: Splits, who: str
 
 
 def _cut_group(groups: NDArray[np.intp], splits: Splits) -> tuple[int, int] | None:
-    """A part that trains on all the rest, and a group that it holds out only some rows of: linear in the rows."""
+    """Find a part that holds out only some rows of a group, and that group; None if there is none.
+
+    Each part must train on all other rows. The time is linear in the rows.
+    """
     count = int(groups.max()) + 1
     totals = np.bincount(groups[splits.rows], minlength=count)
     parts = np.repeat(np.arange(len(splits)), splits.held_sizes)
@@ -150,7 +153,7 @@ def _cut_group(groups: NDArray[np.intp], splits: Splits) -> tuple[int, int] | No
 
 
 def _check_spans(task: Task, splits: Splits, who: str) -> None:
-    """Refuse a part that trains on a row whose time overlaps that of one it holds out. Our own draws purge them."""
+    """Raise a SplitError if a training row's time overlaps that of a held-out row. Our own draws purge such rows."""
     for part in range(len(splits)):
         train = splits.train_rows(part)
         both = overlapping(task, train, splits.held_rows(part))
@@ -163,7 +166,7 @@ def _check_spans(task: Task, splits: Splits, who: str) -> None:
 
 
 def overlapping(task: Task, train: Rows, held: Rows) -> NDArray[np.bool_]:
-    """For each training row, whether its span shares an instant with that of any held-out row.
+    """Return a mask of the training rows whose time span shares an instant with that of any held-out row.
 
     >>> time = np.arange(4)
     >>> task = Task(X=np.zeros((4, 1)), y=np.zeros(4), classification=False, time=time, time_end=time + 1)

@@ -1,4 +1,4 @@
-"""Drawn splits: the rows a strategy gave for one task. Immutable, with a fingerprint."""
+"""Drawn splits: the rows that a strategy selected for one task. They are immutable and have a fingerprint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_NUMBERS = 1 << 27  # training rows named in all, a gigabyte
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How splits were drawn: what estimates and reports need to know of it."""
+    """Describes how splits were drawn, for estimates and reports."""
 
     kind: str  # "kfold", "loo", "holdout", "resample", "forward", "given", "shared", "foreign"
     words: str  # for people: "5-fold, stratified, shuffled"
@@ -34,11 +34,10 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Splits:
-    """Parts of one set of rows, each a training side and a held-out side, as row numbers of the whole task.
+    """Parts of one set of rows, each with a training side and a held-out side, as row numbers of the whole task.
 
-    Held-out rows are kept end to end (`held`, cut at `held_cuts`). Training rows are kept only where they
-    are not simply the rest: `train` is None when every part trains on `rows` less what it holds out, so that
-    leave-one-out of n rows takes memory for n numbers, not n².
+    Held-out rows are concatenated in `held`, and `held_cuts` says where each part begins. `train` is None if every part
+    trains on all of `rows` except those it holds out. Leave-one-out of n rows thus takes memory for n numbers, not n².
     """
 
     rows: Rows  # ascending: what the splits were drawn from
@@ -84,7 +83,7 @@ class Splits:
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hex digits for the rows of every part, in order."""
+        """Return a hash of the rows of every part, in order, as 32 hex digits."""
         digest = blake2b(digest_size=16)
         for numbers in (self.rows, self.held_cuts, self.held, self.train_cuts, self.train):
             digest.update(b"-" if numbers is None else np.ascontiguousarray(numbers, dtype="<i8").tobytes())
@@ -93,12 +92,12 @@ class Splits:
 
     @classmethod
     def from_sizes(cls, rows: Rows, held: Rows, sizes: Rows, recipe: Recipe) -> Splits:
-        """Splits from held-out rows end to end and the size of each part; every part trains on all the others."""
+        """Make splits from concatenated held-out rows and the size of each part. Every part trains on all others."""
         return cls(rows=_frozen(rows), held=_frozen(held), held_cuts=cuts_of(sizes), recipe=recipe)
 
     @classmethod
     def from_pairs(cls, rows: Rows, pairs: Sequence[tuple[Rows | None, Rows]], recipe: Recipe) -> Splits:
-        """Splits from (training rows, held-out rows); None as training rows means all the others."""
+        """Make splits from pairs (training rows, held-out rows). None as training rows means all others."""
         held, held_cuts = _end_to_end([h for _, h in pairs])
         if all(t is None for t, _ in pairs):
             return cls(rows=_frozen(rows), held=held, held_cuts=held_cuts, recipe=recipe)
@@ -122,5 +121,5 @@ def _end_to_end(parts: Sequence[Rows]) -> tuple[Rows, Rows]:
 
 
 def cuts_of(sizes: Sequence[int] | Rows) -> Rows:
-    """Where parts of these sizes, end to end, begin, and where the last ends."""
+    """Return the offsets of concatenated parts of these sizes: where each begins, and where the last ends."""
     return _frozen(np.concatenate([[0], np.cumsum(sizes)]))

@@ -1,4 +1,4 @@
-"""Splits made elsewhere: any object with scikit-learn's `split`, and pairs of row arrays."""
+"""Splits made elsewhere: any object with scikit-learn's `split` method, and pairs of row arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A scikit-learn splitter, or any object with its `split(X, y, groups)`, asked at each level for its rows."""
+    """Wraps a scikit-learn splitter, or any object with `split(X, y, groups)`, which is called at each level."""
 
     splitter: Any
 
@@ -38,16 +38,16 @@ class Foreign:
 
     @property
     def seeded(self) -> bool:
-        """Whether the splitter leaves its seed to us."""
+        """Return whether the splitter uses random numbers and its `random_state` is None, so that we set it."""
         return _rolls_dice(self.splitter) and self.splitter.random_state is None
 
     def __repr__(self) -> str:
         return repr(self.splitter)
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """The rows that the splitter gives, as row numbers of the task.
+        """Return the splits that the splitter makes, as row numbers of the task.
 
-        A `random_state` of None is set from `seed`, on a copy; the user's splitter is never changed.
+        A `random_state` of None is set from `seed`, on a copy. The user's splitter is never changed.
         """
         splitter, who = deepcopy(self.splitter), repr(self)
         if self.seeded:
@@ -75,7 +75,7 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of training rows and held-out rows, in row numbers of the whole task."""
+    """Pairs of training rows and held-out rows, as row numbers of the whole task."""
 
     parts: tuple[tuple[RowNumbers, RowNumbers], ...]
 
@@ -84,7 +84,7 @@ class Pairs:
 
     @classmethod
     def of(cls, pairs: Iterable[Any]) -> Pairs:
-        """From any iterable of (training rows, held-out rows), which is read through once."""
+        """Read any iterable of pairs (training rows, held-out rows). It is iterated once."""
         no_pair = "is not a pair of training rows and held-out rows. " + WAYS
         parts = tuple(
             _sides(pair, f"Part {part} of the splits {no_pair}", f"Part {part} of the splits")
@@ -98,7 +98,7 @@ class Pairs:
         return f"<{len(self.parts)} pairs of rows>"
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """The pairs given. `seed` has no say in it."""
+        """Return the given pairs as splits. `seed` has no effect."""
         who = repr(self)
         if len(rows) < task.size:
             raise SplitError(
@@ -112,7 +112,7 @@ class Pairs:
 
 
 def as_strategy(value: Any) -> Strategy:
-    """A strategy from what scikit-learn users pass as `cv`: a number of folds, a splitter, or pairs of row arrays.
+    """Make a strategy from what scikit-learn users pass as `cv`: a number of folds, a splitter, or pairs of row arrays.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def as_strategy(value: Any) -> Strategy:
 
 
 def default_strategy(*, timed: bool) -> Strategy:
-    """The strategy used when none is given.
+    """Return the strategy used when none is given.
 
     >>> default_strategy(timed=False), default_strategy(timed=True)
     (KFold(5), Forward(5))
@@ -150,7 +150,7 @@ def _rolls_dice(splitter: Any) -> bool:
 
 
 def _ask(splitter: Any, task: Task, rows: Rows) -> Iterator[Any]:
-    """The pairs of one splitter, one at a time: together they can take the square of the rows."""
+    """Yield the pairs of a splitter one at a time, since all pairs together may take memory of n²."""
     from_scikit_learn = type(splitter).__module__.startswith("sklearn.")
     # scikit-learn's splitters look at the length of X alone, so the rows need not be copied for them.
     X = np.zeros(len(rows)) if from_scikit_learn else task.take(rows)
@@ -187,7 +187,7 @@ def _sides(pair: Any, refusal: str, who: str) -> tuple[RowNumbers, RowNumbers]:
 
 
 def _refuse_other_order(time: NDArray[Any], splits: Splits, who: str) -> None:
-    """A splitter that goes forward by row numbers, as TimeSeriesSplit does, must go forward in the declared time."""
+    """Raise a SplitError if a splitter such as TimeSeriesSplit goes forward in row order but not in time."""
     sides = [(splits.train_rows(part), splits.held_rows(part)) for part in range(len(splits))]
     forward = all(train.max() < held.min() for train, held in sides)
     for part, (train, held) in enumerate(sides if forward else ()):
@@ -200,9 +200,9 @@ def _refuse_other_order(time: NDArray[Any], splits: Splits, who: str) -> None:
 
 
 def _as_splits(task: Task, rows: Rows, sides: Iterable[tuple[Rows, Rows]], recipe: Recipe) -> Splits:
-    """Checked splits of pairs of sides, with what their rows show about them in the recipe.
+    """Make and check splits from pairs (training rows, held-out rows), and record in the recipe what their rows show.
 
-    Training rows that are all rows not held out, in ascending order, are not kept.
+    If training rows are all other rows in ascending order, they are not stored.
     """
     pairs: list[tuple[Rows | None, Rows]] = []
     for train, held in sides:

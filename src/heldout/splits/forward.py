@@ -1,4 +1,4 @@
-"""Forward: always test on later rows than those trained on."""
+"""Forward: always tests on rows later than the training rows."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Forward(FrozenStrategy):
             raise SplitError("window of Forward must not be nothing. Leave it out to train on all earlier rows.")
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """Parts, earliest block first, as :class:`~heldout.splits.drawn.Splits`. `seed` deals groups, if any."""
+        """Return the parts, earliest block first. `seed` assigns groups to folds, if groups are declared."""
         who = repr(self)
         if task.time is None:
             raise SplitError(

@@ -1,4 +1,4 @@
-"""Given: rows that someone else decided to hold out, such as a benchmark's own test set."""
+"""Given: rows that someone else chose to hold out, such as a benchmark's own test set."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ NEVER_HELD = -1
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RowNumbers:
-    """Whole numbers in the order given. `mask_length` is the length of the boolean mask they came from, if any."""
+    """Whole numbers in the order given. `mask_length` is the length of the boolean mask they came from, or None."""
 
     raw: bytes
     mask_length: int | None = None
 
     @classmethod
     def of(cls, values: Any, *, who: str) -> RowNumbers:
-        """From row numbers or a boolean mask; anything else is refused."""
+        """Read row numbers or a boolean mask; raise a SplitError for anything else."""
         numbers = np.asarray(values)
         if numbers.ndim != 1:
             raise SplitError(f"{who}: row numbers must be a flat sequence, but have the shape {numbers.shape}.")
@@ -56,14 +56,14 @@ class RowNumbers:
         return f"<{len(self)} rows>"
 
     def refuse_other_length(self, n: int, *, who: str) -> None:
-        """A mask must be as long as the task."""
+        """Raise a SplitError if the numbers came from a mask whose length is not `n`."""
         if self.mask_length not in (None, n):
             raise SplitError(f"{who}: the boolean mask has {self.mask_length} entries, but the task has {n} rows.")
 
 
 @dataclass(frozen=True, slots=True)
 class FoldLabels:
-    """The part that holds out each row of the task, by number, or NEVER_HELD; and how many parts there are."""
+    """The number of the part that holds out each row of the task, or NEVER_HELD; and the number of parts."""
 
     codes: RowNumbers
     parts: int
@@ -111,7 +111,7 @@ class Given(FrozenStrategy):
             raise SplitError("Given has no rows to hold out. Name at least one.")
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """The parts given, as :class:`~heldout.splits.drawn.Splits`. `seed` has no say in it."""
+        """Return the given parts as :class:`~heldout.splits.drawn.Splits`. `seed` has no effect."""
         who = repr(self)
         held, sizes = given_parts(self, task.size)
         self._refuse_outsiders(held, rows, task.size, who)
@@ -134,7 +134,7 @@ class Given(FrozenStrategy):
 
 
 def given_parts(given: Given, n: int) -> tuple[Rows, NDArray[np.intp]]:
-    """Held-out rows end to end, ascending in each part, and the size of each part, of n rows in all."""
+    """Return the held-out rows of all parts, ascending within each, and the part sizes. The task has `n` rows."""
     if given.rows is not None:
         given.rows.refuse_other_length(n, who=repr(given))
         return np.sort(given.rows.numbers), np.asarray([len(given.rows)], dtype=np.intp)

@@ -24,7 +24,7 @@ SPARE = 1e-6
 
 
 def group_codes(task: Task, rows: Rows) -> NDArray[np.intp] | None:
-    """Groups of these rows as codes 0..G-1 without gaps, in the order of the task's own codes."""
+    """Return the groups of these rows as codes 0..G-1 without gaps, in the order of the task's codes, or None."""
     if task.groups is None:
         return None
     codes = task.groups[rows]
@@ -34,15 +34,15 @@ def group_codes(task: Task, rows: Rows) -> NDArray[np.intp] | None:
 
 
 def group_name(task: Task, code: int) -> str:
-    """The user's own name of a group."""
+    """Return the user's own name of a group."""
     return repr(task.group_names[code]) if task.group_names else str(code)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupLoads:
-    """What each group brings to its part: scaled amounts in few of many columns, group after group.
+    """The rows of each stratum in each group, scaled, as a sparse matrix (groups × columns) in CSR layout.
 
-    Memory is linear in the rows, however many strata there are.
+    A column is a stratum; the last column counts all rows. Memory is linear in the rows, however many strata there are.
     """
 
     starts: Codes  # of each group, and the end
@@ -57,17 +57,17 @@ class GroupLoads:
 
     @property
     def groups_with_each(self) -> Codes:
-        """In how many groups each stratum is found."""
+        """Return the number of groups in which each stratum occurs."""
         return np.bincount(self.columns, minlength=len(self.totals))[:-1]
 
     def of(self, group: int) -> tuple[Codes, Floats]:
-        """The columns and amounts of one group."""
+        """Return the columns and amounts of one group."""
         entries = slice(self.starts[group], self.starts[group + 1])
         return self.columns[entries], self.amounts[entries]
 
 
 def loads_of(groups: Codes, strata: Strata) -> GroupLoads:
-    """What groups (codes 0..G-1, one a row) bring of each stratum, and of rows in all."""
+    """Count the rows of each stratum, and all rows, in each group. `groups` has a code 0..G-1 for each row."""
     kinds = len(strata.values)
     width, count = kinds + 1, int(groups.max()) + 1
     keys = np.concatenate([groups[strata.positions] * width + strata.codes, groups * width + kinds])
@@ -91,10 +91,10 @@ def loads_of(groups: Codes, strata: Strata) -> GroupLoads:
 
 
 def exchange_groups(loads: GroupLoads, parts: Codes, gaps: Floats, free: Codes) -> Codes:
-    """The part of each group after exchanges among the `free` ones, the best first.
+    """Exchange `free` groups between parts, always the best exchange first, and return the part of each group.
 
-    Each exchange lowers the sum of squared `gaps` (columns × parts: what a part has over its due). No part is emptied.
-    Where many groups are free, the first some thousands are.
+    Each exchange lowers the sum of squared `gaps` (columns × parts: the amount of a part minus its fair share). No part
+    is emptied. Only the first TOGETHER · ROUNDS free groups are considered.
     """
     settled, gaps = parts.copy(), gaps.copy()
     for begin in range(0, min(len(free), TOGETHER * ROUNDS), TOGETHER):
@@ -113,7 +113,7 @@ def exchange_groups(loads: GroupLoads, parts: Codes, gaps: Floats, free: Codes) 
 
 
 class _Exchanges:
-    """The free groups, and what each move or swap among them would change; kept up to date move by move."""
+    """Keeps what each move or swap of free groups would change in the sum of squares, updated after every move."""
 
     def __init__(self, loads: GroupLoads, parts: Codes, gaps: Floats, free: Codes) -> None:
         sizes = np.diff(loads.starts)[free]
@@ -130,7 +130,7 @@ class _Exchanges:
         self._least = -TINY * float(weights.min(initial=np.inf))
 
     def best(self) -> bool:
-        """Make the best move or swap; False when none helps."""
+        """Make the best move or swap. Return False if none lowers the sum."""
         every = np.arange(len(self.parts))
         here = self._pull[every, self.parts]
         moves = 2 * (self._pull - here[:, None]) + self._step
@@ -162,7 +162,7 @@ class _Exchanges:
 
 
 def deal_groups(loads: GroupLoads, k: int, *, seed: int | None, again: bool = False) -> Codes:
-    """The part, of k, that each group goes to. None is empty as long as there are k groups.
+    """Assign each group to one of k parts. No part is empty if there are at least k groups.
 
     Parameters
     ----------
@@ -194,7 +194,8 @@ def deal_groups(loads: GroupLoads, k: int, *, seed: int | None, again: bool = Fa
 
 
 def fill_up(levels: Floats, count: int) -> Codes:
-    """How many of `count` equal groups go to each part when each goes to the lowest level and raises it by one.
+    """Return how many of `count` equal groups each part gets when each group goes to the lowest level and raises it by
+    one.
 
     Examples
     --------
@@ -217,9 +218,9 @@ def fill_up(levels: Floats, count: int) -> Codes:
 
 
 def exchange_for_shares(loads: GroupLoads, taken: Codes, share: float, *, seed: int, again: bool) -> Codes:
-    """The groups `taken`, after exchanges with the others that bring `share` of each stratum among them.
+    """Exchange `taken` groups with others so that they have about `share` of each stratum, and return those now taken.
 
-    `again` says that other draws are to differ from this one, so that some groups stay where chance put them.
+    `again` means that other draws must differ from this one, so only a random part of the groups may be exchanged.
     """
     parts = np.ones(len(loads), dtype=np.intp)
     parts[taken] = 0
@@ -232,7 +233,7 @@ def exchange_for_shares(loads: GroupLoads, taken: Codes, share: float, *, seed: 
 
 
 def _runs(loads: GroupLoads, chance: np.random.RandomState | None) -> tuple[Codes, Codes]:
-    """Groups in the order of dealing, equal loads side by side, and where each run of equals starts."""
+    """Return the groups in the order of assignment, equal ones side by side, and the bounds of each equal run."""
     count = len(loads)
     mixed = np.arange(count) if chance is None else chance.permutation(count)
     weights = loads.weights if chance is None else np.floor(np.log2(loads.weights))

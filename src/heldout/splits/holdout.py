@@ -1,4 +1,4 @@
-"""Holdout: some rows set aside, once."""
+"""Holdout: some rows are set aside, once."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ class Holdout(FrozenStrategy):
             raise SplitError(f"{self} cannot stratify rows taken in their order. Use shuffle=True, or stratify=False.")
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """One part, as :class:`~heldout.splits.drawn.Splits`."""
+        """Return one part, as :class:`~heldout.splits.drawn.Splits`."""
         if task.time is not None:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer)
         return self.draw_untimed(task, rows, seed=seed, strict=True)
 
     def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool) -> Splits:
-        """The same for a task without time; `strict` refuses where groups leave a stratum on one side."""
+        """Draw as if the task had no time. `strict` refuses if whole groups force a stratum to be on one side."""
         who, grouped = repr(self), task.groups is not None
         count = held_count(self._amount, len(rows), who=who)
         stratified = False

@@ -1,4 +1,4 @@
-"""K-fold: every row held out once, in K blocks of almost equal size; over again with other blocks where asked."""
+"""K-fold: each row is held out once, in K blocks of almost equal size. Repeats draw new blocks."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class KFold(FrozenStrategy):
             raise SplitError(f"{self} would draw the same folds {self.repeats} times. Use shuffle=True, or repeats=1.")
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """K blocks a repeat, as :class:`~heldout.splits.drawn.Splits`."""
+        """Return K blocks per repeat, as :class:`~heldout.splits.drawn.Splits`."""
         if self.k > len(rows):
             raise SplitError(
                 f"{self} needs at least {self.k} rows, but there are {len(rows)} at this level.",
@@ -95,7 +95,7 @@ class KFold(FrozenStrategy):
         return self.draw_untimed(task, rows, seed=seed)
 
     def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool = True) -> Splits:
-        """The same for a task without time and with groups enough; `strict` refuses where no stratum can be in all."""
+        """Draw from a task without time, with enough groups. `strict` refuses if no stratum can be in every block."""
         stratified = is_stratified(task, self.stratify, who=repr(self))
         draws = [self._blocks(task, rows, stratified, seed=seed, repeat=r, strict=strict) for r in range(self.repeats)]
         blocks = [np.sort(rows[block]) for drawn in draws for block in drawn]
@@ -113,7 +113,7 @@ class KFold(FrozenStrategy):
     def _blocks(
         self, task: Task, rows: Rows, stratified: bool, *, seed: int, repeat: int, strict: bool
     ) -> list[NDArray[np.intp]]:
-        """Positions in `rows`, a block at a time, for one repeat."""
+        """Return the blocks of one repeat, as positions in `rows`."""
         shuffle = self.shuffle is not False
         state = None if not shuffle else derive(seed, "repeat", repeat) if repeat else seed
         groups = group_codes(task, rows)
@@ -137,7 +137,7 @@ class KFold(FrozenStrategy):
         return _held_of(StratifiedKFold(self.k, shuffle=shuffle, random_state=state), strata.codes, None)
 
     def _refuse_rare(self, strata: Strata, counts: NDArray[np.intp], unit: str) -> None:
-        """Refuse where no stratum can be in every block. One that is merely rare is spread, and is a finding."""
+        """Raise a SplitError if no stratum can be in every block. A merely rare stratum is reported as a finding."""
         most = int(counts.max(initial=0))
         if most < self.k:
             has, had = ("has", "the commonest has") if unit == "rows" else ("is in", "the most widespread is in")
@@ -175,13 +175,13 @@ class KFold(FrozenStrategy):
 
 
 def folds_of_groups(task: Task, rows: Rows, strategy: KFold, *, seed: int, who: str) -> Splits:
-    """The folds that `strategy` deals groups to, whatever their time."""
+    """Return the folds to which `strategy` assigns groups, ignoring time."""
     _refuse_few_groups(task, rows, strategy.k, who=who)
     return drawn_without_time(task, rows, strategy, seed=seed, who=who)
 
 
 def _refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
-    """Raise a SplitError where groups are declared and are fewer than the folds they are dealt to."""
+    """Raise a SplitError if groups are declared and there are fewer than k."""
     groups = group_codes(task, rows)
     count = k if groups is None else int(groups.max()) + 1
     if count < k:
@@ -193,7 +193,7 @@ def _refuse_few_groups(task: Task, rows: Rows, k: int, *, who: str) -> None:
 
 
 def _even_blocks(n: int, k: int, seed: int | None) -> list[NDArray[np.intp]]:
-    """The blocks of scikit-learn's KFold, without its training sides: linear in n however large K is."""
+    """Return the blocks of scikit-learn's KFold without the training sides, in time linear in n for any k."""
     positions = np.arange(n, dtype=np.intp)
     if seed is not None:
         check_random_state(seed).shuffle(positions)
@@ -201,7 +201,7 @@ def _even_blocks(n: int, k: int, seed: int | None) -> list[NDArray[np.intp]]:
 
 
 def _held_of(splitter: Any, labels: NDArray[Any], groups: NDArray[np.intp] | None) -> list[NDArray[np.intp]]:
-    """The held-out positions that a scikit-learn splitter gives. Its warnings are dropped: findings say the same."""
+    """Return the held-out positions of a scikit-learn splitter, without its warnings: our findings say the same."""
     with catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return [held for _, held in splitter.split(labels, labels, groups)]

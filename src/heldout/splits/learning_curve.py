@@ -18,7 +18,7 @@ from heldout.task import Task
 
 
 def smaller_training_sets(task: Task, outer: Splits, sizes: Sequence[float], *, seed: int) -> Splits:
-    """The parts of `outer` at each of these training sizes, size after size, part after part.
+    """Return the parts of `outer` at each of these training sizes, size after size, part after part.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def smaller_training_sets(task: Task, outer: Splits, sizes: Sequence[float], *, 
 
 
 def _cut(size: float, order: Rows, ends: NDArray[np.intp]) -> int:
-    """How many rows of the order to take: at most `size`, and no group cut through."""
+    """Return how many rows of `order` to take: at most `size`, and only whole groups."""
     wanted = round(size * len(order)) if size < 1 else int(size)
     if not 1 <= wanted < len(order):
         raise SplitError(
@@ -52,7 +52,7 @@ def _cut(size: float, order: Rows, ends: NDArray[np.intp]) -> int:
 
 
 def _order(task: Task, outer: Splits, part: int, seed: int) -> tuple[Rows, NDArray[np.intp]]:
-    """The training rows of a part such that each prefix is a fair sample of them, and where a prefix may end."""
+    """Order the training rows so that each prefix is a fair sample; also return the prefix lengths that are allowed."""
     rows = np.sort(outer.train_rows(part))
     every = np.arange(1, len(rows) + 1)
     if task.time is not None:

@@ -1,4 +1,4 @@
-"""Leave-one-out: each row, each group or each time held out alone."""
+"""Leave-one-out: each row, each group or each time is held out alone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LeaveOneOut(FrozenStrategy):
     seeded: ClassVar[bool] = False
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """One part a row (or group, or time). `seed` has no say in it."""
+        """Return one part per row (or group, or time). `seed` has no effect."""
         if task.groups is not None and task.time is not None:
             raise SplitError(
                 "LeaveOneOut() holds out a group or a time at a time, and the task has both.",

@@ -1,4 +1,4 @@
-"""Strategies as the command line writes them: `kfold:5`, `holdout:0.2`, `resample:20:0.2`, `loo`."""
+"""Parses strategies as the command line writes them: `kfold:5`, `holdout:0.2`, `resample:20:0.2`, `loo`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from heldout.splits.strategy import Strategy
 
 
 def parse(text: str) -> Strategy:
-    """The strategy a text stands for.
+    """Return the strategy that a text stands for.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def _resample(arguments: list[str]) -> Strategy:
 
 
 def _amount(text: str) -> int | float:
-    """A number of rows where it is written as a whole number, else a share."""
+    """Read a number of rows if it is a whole number, else a share."""
     return int(text) if text.isdecimal() else float(text)
 
 

@@ -1,4 +1,4 @@
-"""Held-out sets drawn by chance: what Holdout and Resample share."""
+"""Random held-out sets, as Holdout and Resample draw them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from heldout.task import Task
 class RandomDraw:
     """Declares a random draw: how many times, how many rows each time, and whether it is stratified.
 
-    `strict` refuses a stratum that lies on one side only because groups stay whole. Otherwise it is accepted.
+    `strict` refuses if whole groups force a stratum to be on one side. Otherwise this is accepted.
     """
 
     times: int
@@ -34,7 +34,7 @@ class RandomDraw:
 
 
 def held_count(amount: float | int, n: int, *, who: str) -> int:
-    """How many of n rows a share (a float) or a number of rows (an int) holds out; shares are rounded up.
+    """Return how many of n rows a share (float, rounded up) or a number of rows (int) holds out.
 
     >>> held_count(0.25, 120, who="Holdout(0.25)"), held_count(0.07, 100, who="Holdout(0.07)")
     (30, 7)
@@ -49,7 +49,7 @@ def held_count(amount: float | int, n: int, *, who: str) -> int:
 
 
 def draw_held(task: Task, rows: Rows, draw: RandomDraw, *, seed: int) -> list[Rows]:
-    """Held-out rows, ascending, one set a time."""
+    """Draw sets of held-out rows, one per time, each ascending."""
     groups = group_codes(task, rows)
     if groups is None:
         return [np.sort(rows[positions]) for positions in _row_positions(task, rows, draw, seed)]
@@ -73,7 +73,7 @@ def draw_held(task: Task, rows: Rows, draw: RandomDraw, *, seed: int) -> list[Ro
 
 
 def last_groups(task: Task, rows: Rows, count: int, *, who: str) -> Rows:
-    """The rows of the groups that end last, as near `count` rows as whole groups allow."""
+    """Return the rows of the groups that end last: about `count` rows, as near as whole groups allow."""
     groups = group_codes(task, rows)
     assert groups is not None
     _refuse_one_group(int(groups.max()) + 1, who)
@@ -84,7 +84,7 @@ def last_groups(task: Task, rows: Rows, count: int, *, who: str) -> Rows:
 
 
 def first_groups(sizes: NDArray[np.intp], order: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-    """The first groups of `order`, as many as bring their rows nearest to `count`; never none, never all."""
+    """Return the first groups of `order`, as many as have nearest to `count` rows; at least one, never all."""
     reached = np.cumsum(sizes[order])[:-1]
     return order[: int(np.argmin(np.abs(reached - count))) + 1]
 
@@ -117,10 +117,10 @@ def _row_positions(task: Task, rows: Rows, draw: RandomDraw, seed: int) -> list[
 
 
 def _one_of_each(strata: Strata, held: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    """The positions held out, after exchanges that bring a row of each stratum to both sides.
+    """Exchange rows until both sides have a row of each stratum, and return the held-out positions.
 
-    scikit-learn rounds shares, so that a stratum of a few rows may have none on one side. A row of it then changes
-    places with a row of the stratum that has most there. Where nothing lacks, nothing changes.
+    scikit-learn rounds shares, so one side may have no row of a small stratum. A row of it then changes places with a
+    row of the stratum that has most rows on that side. If no stratum is missing, nothing changes.
     """
     codes, kinds = strata.codes, len(strata.values)
     inside = np.zeros(len(codes), dtype=bool)
@@ -135,13 +135,13 @@ def _one_of_each(strata: Strata, held: NDArray[np.intp], rng: np.random.Generato
 
 
 def _strata(task: Task, rows: Rows, draw: RandomDraw) -> Strata:
-    """The strata to keep. Bins of a number are so large that the smaller side can have rows of each."""
+    """Return the strata to keep. Bins of a number are large enough for the smaller side to have rows of each."""
     smaller = min(draw.count, len(rows) - draw.count)
     return strata_to_keep(task, rows, at_least=max(2, -(-len(rows) // smaller)))
 
 
 def _refuse_one_sided(strata: Strata, loads: GroupLoads, who: str) -> None:
-    """A stratum of a single group is all on one side, whatever is drawn."""
+    """Raise a SplitError if a stratum lies in a single group, and so always on one side."""
     lonely = np.flatnonzero(loads.groups_with_each < 2)
     if len(lonely):
         others = " (as is one more)" if len(lonely) == 2 else f" (as are {len(lonely) - 1} more)" * (len(lonely) > 2)

@@ -21,9 +21,9 @@ MOST_INNER = 100  # validation splits that are looked at, of studies with more t
 
 
 def rare_class_note(task: Task, rows: Rows, k: int) -> str | None:
-    """A remark when what is stratified by is too rare for k folds, with the K that would do; else None.
+    """Describe a stratum that is too rare for k folds, and name the K that would do; None if there is none.
 
-    A class, stratum or label is too rare in fewer rows than folds, or in fewer groups where groups are kept whole.
+    A stratum (or class, or label) is too rare if it has fewer rows than folds, or fewer groups if groups stay whole.
     """
     strata, groups = strata_to_keep(task, rows, at_least=k), group_codes(task, rows)
     counts = strata.counts if groups is None else loads_of(groups, strata).groups_with_each
@@ -44,7 +44,7 @@ def rare_class_note(task: Task, rows: Rows, k: int) -> str | None:
 
 
 def class_notes(task: Task, outer: Splits, inner: Sequence[Splits] = ()) -> list[str]:
-    """The remarks of :func:`class_note` on test splits, and the first on the validation splits inside their parts."""
+    """Return the :func:`class_note` of the test splits, and the first one of the validation splits inside them."""
     notes = [class_note(task, outer)]
     inside = ((part, class_note(task, splits)) for part, splits in enumerate(inner[:MOST_INNER]))
     notes.append(next((f"Validation inside test part {part}: {note}" for part, note in inside if note), None))
@@ -52,9 +52,9 @@ def class_notes(task: Task, outer: Splits, inner: Sequence[Splits] = ()) -> list
 
 
 def class_note(task: Task, splits: Splits) -> str | None:
-    """A remark when parts cannot have every class, stratum or label in its share; None where all is well.
+    """Describe parts that cannot have every class, stratum or label in its share; None if there are none.
 
-    Nothing is said of parts that hold out single rows, groups or times, nor of rows that somebody else drew.
+    Nothing is said of parts that hold out single rows, groups or times, nor of splits that we did not draw.
     """
     recipe = splits.recipe
     if len(task.y) != task.size or recipe.kind not in ("kfold", "holdout", "resample", "forward"):  # or a stream
@@ -68,7 +68,7 @@ def class_note(task: Task, splits: Splits) -> str | None:
 
 
 def scarce_class_note(task: Task, splits: Splits) -> str | None:
-    """A remark when the share of a stratum rounds to no row of a hold-out, which then has one; else None."""
+    """Describe a stratum whose share of a hold-out rounds to zero rows, so that one row is held out; else None."""
     strata = strata_to_keep(task, splits.rows, at_least=2)
     if strata.word == LABEL:
         return None
@@ -86,9 +86,9 @@ def scarce_class_note(task: Task, splits: Splits) -> str | None:
 
 
 def absent_class_note(task: Task, splits: Splits) -> str | None:
-    """A remark when parts lack a class, stratum or label on one side; else None.
+    """Describe the parts that lack a class, stratum or label on one side; None if there are none.
 
-    Said where shares are to be kept, and where groups stay whole, which can take a class away unseen.
+    It applies if the draw is stratified, or if groups stay whole, which can remove a class unnoticed.
     """
     recipe = splits.recipe
     if not (recipe.stratified or (recipe.grouped and task.classes is not None)):
@@ -112,7 +112,7 @@ def absent_class_note(task: Task, splits: Splits) -> str | None:
 
 
 def mixed_time_note(task: Task, splits: Splits) -> str | None:
-    """A remark when splits that were not drawn here train on rows from amid the time of those they hold out."""
+    """Warn if splits not drawn here train on rows from within the time range of their held-out rows; else None."""
     if task.time is None or splits.recipe.kind not in ("foreign", "given"):
         return None
     for part in range(len(splits)):
@@ -128,10 +128,10 @@ def mixed_time_note(task: Task, splits: Splits) -> str | None:
 
 
 def near_validation_note(test: Any, validation: Any) -> str | None:
-    """A remark when the test keeps training rows farther from held-out rows than the validation does; else None.
+    """Warn if the test keeps training rows farther from held-out rows than the validation does; else None.
 
-    `test` is a strategy, or the recipe of drawn splits. Says nothing of splitters whose distances are not known, nor
-    of distances that do not compare (rows and time).
+    `test` is a strategy, or the recipe of drawn splits. Splitters without known distances, and distances that cannot be
+    compared (rows and time), are passed over.
     """
     if not hasattr(validation, "buffer"):
         asked = getattr(test, "buffer", None)
@@ -146,7 +146,7 @@ def near_validation_note(test: Any, validation: Any) -> str | None:
 
 
 def _farther(one: Distance | None, other: Distance | None) -> bool:
-    """Whether the first distance is known to be the larger."""
+    """Return whether the first distance is known to be the larger."""
     if not is_positive(one):
         return False
     if not is_positive(other):

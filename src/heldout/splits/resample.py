@@ -1,4 +1,4 @@
-"""Resample: many random hold-outs, each drawn anew."""
+"""Resample: many random hold-outs, each drawn independently."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Resample(FrozenStrategy):
         self._check_shared_fields()
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """`times` parts, as :class:`~heldout.splits.drawn.Splits`."""
+        """Return `times` parts, as :class:`~heldout.splits.drawn.Splits`."""
         who = repr(self)
         if task.time is not None:
             return self._draw_in_time(task, rows, seed)

@@ -1,4 +1,4 @@
-"""Saved splits: a strategy that gives splits drawn before again, for the same task only."""
+"""Saved splits: a strategy that returns splits drawn before, for the same task only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROLES = ("groups", "time", "sample_weight", "strata")
 
 
 def task_pieces(task: Task) -> dict[str, str]:
-    """A short digest for each piece of a task; `ABSENT` for a role that was not declared.
+    """Return a short digest of each piece of a task; `ABSENT` for a role that was not declared.
 
     >>> from heldout.task import declare
     >>> task_pieces(declare([[1.0], [2.0]], [0.5, 1.5], classification=False))["groups"]
@@ -62,11 +62,11 @@ class TaskIdentity:
 
     @classmethod
     def of(cls, task: Task) -> TaskIdentity:
-        """The identity of this task."""
+        """Return the identity of this task."""
         return cls(fingerprint=task.fingerprint, pieces=task_pieces(task))
 
     def refuse_other(self, task: Task, *, who: str) -> None:
-        """Raise a SplitError that says what differs, when the task is another one."""
+        """Raise a SplitError that says what differs, if the task is another one."""
         if task.fingerprint != self.fingerprint:
             raise SplitError(
                 f"{who} were drawn from another task: {'; '.join(self.differences(task))}. Pass the data they were "
@@ -74,7 +74,7 @@ class TaskIdentity:
             )
 
     def differences(self, task: Task) -> tuple[str, ...]:
-        """Describes how this task differs; empty where it is the same."""
+        """Describe how this task differs; empty if it is the same."""
         if task.fingerprint == self.fingerprint:
             return ()
         then, now = self.pieces, task_pieces(task)
@@ -104,7 +104,7 @@ def _role_words(role: str, then: str, now: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SavedSplits:
-    """Splits and the task that they belong to."""
+    """Splits together with the identity of the task they were drawn from."""
 
     splits: Splits
     origin: TaskIdentity
@@ -115,7 +115,7 @@ class SavedSplits:
         return f"<{len(self.splits)} parts drawn before: {self.splits.recipe.words}>"
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """The splits themselves, or a refusal when they were drawn from another task. `seed` has no say in it."""
+        """Return the saved splits, or raise if they were drawn from another task. `seed` has no effect."""
         who = f"These splits ({self.splits.recipe.words})"
         if len(rows) < task.size:
             raise SplitError(

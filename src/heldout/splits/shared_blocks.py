@@ -1,4 +1,4 @@
-"""Shared blocks: the inner folds are the outer folds' other blocks, so one training set serves two outer folds."""
+"""Shared blocks: the inner folds are the other outer folds, so that one training set serves two outer folds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SharedBlocks(FrozenStrategy):
     """
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """Refused: there are no outer blocks to share."""
+        """Raise a SplitError: there are no outer blocks to share."""
         k_fold = Splitter("KFold", 5)
         raise SplitError(
             "SharedBlocks() has no blocks of its own: it takes those of an outer partition.",
@@ -38,7 +38,7 @@ class SharedBlocks(FrozenStrategy):
 
 
 def shared_blocks(outer: Splits, part: int) -> Splits:
-    """The inner splits of outer part `part`: its training rows, with each other block of its repeat held out."""
+    """Return the inner splits of outer part `part`: each other block of its repeat is held out of its training rows."""
     refuse_unshareable(outer)
     n = len(outer.rows)
     here, end = outer.held_cuts[part : part + 2]
@@ -52,7 +52,7 @@ def shared_blocks(outer: Splits, part: int) -> Splits:
 
 
 def refuse_unshareable(outer: Splits) -> None:
-    """Refuse outer splits whose blocks cannot be the inner folds of one another."""
+    """Raise a SplitError if the outer blocks cannot be each other's inner folds."""
     if not outer.recipe.partition or outer.train is not None:
         raise SplitError(
             f"SharedBlocks() needs outer splits that hold out every row once and train on all others, but these are: "

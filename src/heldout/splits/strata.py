@@ -1,4 +1,4 @@
-"""Strata: what a draw keeps in its shares. Declared by the user, classes, quantile bins of a number, or labels."""
+"""Strata: the groups of rows whose shares a draw keeps. Declared, classes, quantile bins of a number, or labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLURALS = {DECLARED: "strata", CLASS: "classes", BIN: "bins", LABEL: "labels"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strata:
-    """The strata of some rows: codes 0..C-1 in the order of the values, one a row; of labels any number a row."""
+    """The strata of some rows as codes 0..C-1 in the order of `values`: one per row, but any number of labels."""
 
     codes: NDArray[np.intp]
     positions: NDArray[np.intp]  # of the row that has each code
@@ -37,16 +37,16 @@ class Strata:
 
 
 def stratified_words(task: Task) -> str:
-    """What a draw of this task that stratifies is called."""
+    """Describe the stratification of this task, for the recipe."""
     if task.strata is not None or task.classes is not None:
         return "stratified"
     return "stratified by labels" if task.y.ndim == 2 else "stratified by bins of the target"
 
 
 def is_stratified(task: Task, stratify: str | bool, *, who: str) -> bool:
-    """Whether a draw must keep strata: as asked, or by "auto" those declared, else classes where there are no groups.
+    """Return whether to keep strata. "auto": if they are declared, or if there are classes and no groups.
 
-    Groups that are dealt by their classes leave folds no spread of their own: see
+    With "auto", groups are not assigned by their classes, because that leaves folds without a spread of their own: see
     docs/decisions/0036-groups-are-not-dealt-by-their-classes.md.
     """
     if stratify == STRATIFY:
@@ -61,14 +61,14 @@ def is_stratified(task: Task, stratify: str | bool, *, who: str) -> bool:
 
 
 def strata_to_keep(task: Task, rows: Rows, *, at_least: int) -> Strata:
-    """What a draw that stratifies keeps in its shares; bins of a number get `at_least` rows each."""
+    """Return the strata that a stratified draw keeps; bins of a number have at least `at_least` rows each."""
     if task.strata is None and task.y.ndim == 2:
         return _labels(task, rows)
     return strata_of(task, rows, at_least=at_least)
 
 
 def strata_of(task: Task, rows: Rows, *, at_least: int = 2) -> Strata:
-    """The strata of these rows: those declared, else classes, bins of a number, or combinations of labels."""
+    """Return the strata of these rows: those declared, else classes, bins of a number, or combinations of labels."""
     if task.strata is not None or (task.classification and task.y.ndim == 1):
         word, kept = (CLASS, task.y) if task.strata is None else (DECLARED, task.strata)
         values, codes = np.unique(kept[rows], return_inverse=True)
@@ -85,7 +85,7 @@ def _one_a_row(codes: NDArray[np.intp], values: Sequence[Any], word: str) -> Str
 
 
 def quantile_bins(numbers: NDArray[Any], *, at_least: int) -> Strata:
-    """At most ten bins of almost equally many rows, `at_least` so many in each; equal numbers share a bin.
+    """Cut numbers into at most ten quantile bins of at least `at_least` rows each; equal numbers share a bin.
 
     Examples
     --------
@@ -110,12 +110,12 @@ def quantile_bins(numbers: NDArray[Any], *, at_least: int) -> Strata:
 
 
 def _marks_labels(task: Task) -> bool:
-    """Whether the target is nothing but zeros and ones: labels as they are."""
+    """Return whether the target has only zeros and ones, which are used as labels directly."""
     return task.y.dtype.kind in "biuf" and bool(np.isin(task.y, (0, 1)).all())
 
 
 def _labels(task: Task, rows: Rows) -> Strata:
-    """Zeros and ones are labels as they are; of other classes each value of each output is a label."""
+    """Return the labels of each row: columns of zeros and ones as they are, else one label per output and value."""
     y, columns = task.y[rows], range(task.y.shape[1])
     if _marks_labels(task):
         named = {f"label {column}": y[:, column] == 1 for column in columns if y[:, column].any()}
@@ -127,9 +127,9 @@ def _labels(task: Task, rows: Rows) -> Strata:
 
 
 def held_by_labels(splitter: str, labels: Strata, rows: int, *, who: str, **options: Any) -> list[NDArray[np.intp]]:
-    """Held-out positions of so many rows, each time with their share of the rows of every label.
+    """Return held-out positions among `rows` rows, one array per split, each with its share of every label.
 
-    `splitter` is a name of iterative-stratification, and `options` are its arguments.
+    `splitter` names a class of the package iterative-stratification, and `options` are its arguments.
     """
     try:
         from iterstrat import ml_stratifiers

@@ -1,4 +1,4 @@
-"""The protocol of strategies, their defaults, and the checks and repr that they share."""
+"""Protocol of strategies, their defaults, and the checks and repr that they share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WAYS = "Write rows as a whole number (7), and time as '7d', '12h', '30min' or a
 
 
 def as_distance(value: Any, *, what: str) -> Distance | None:
-    """A distance in its one form: rows as an int, time as a text such as "36h"; None where none was asked.
+    """Normalise a distance: rows as an int, time as a text such as "36h". None stays None.
 
     >>> as_distance(7, what="buffer"), as_distance("1 week", what="buffer"), as_distance("1d 12h", what="buffer")
     (7, '7d', '36h')
@@ -69,7 +69,7 @@ def as_distance(value: Any, *, what: str) -> Distance | None:
 
 
 def is_positive(distance: Distance | None) -> TypeGuard[Distance]:
-    """Whether a distance was asked for that is not zero.
+    """Return whether a distance was given and is not zero.
 
     >>> is_positive(None), is_positive(0), is_positive("0"), is_positive("0d"), is_positive("1d")
     (False, False, False, False, True)
@@ -78,19 +78,19 @@ def is_positive(distance: Distance | None) -> TypeGuard[Distance]:
 
 
 def plain_number(distance: str) -> Fraction | None:
-    """The number that a text without a unit says; None where it has one."""
+    """Return the number in a text without a unit; None if it has a unit."""
     return Fraction(distance) if re.fullmatch(_NUMBER, distance) else None
 
 
 def nanoseconds(distance: str) -> int:
-    """A length with units, as :func:`as_distance` writes it, in nanoseconds."""
+    """Convert a length with units, as :func:`as_distance` writes it, to nanoseconds."""
     matched = re.fullmatch(rf"({_NUMBER})([a-z]+)", distance)
     assert matched is not None, "as_distance wrote it"
     return int(matched[1]) * NANOSECONDS[matched[2]]
 
 
 def distance_words(distance: Distance) -> str:
-    """A distance in words.
+    """Describe a distance in words.
 
     >>> distance_words(1), distance_words(7), distance_words("36h"), distance_words("2.5")
     ('1 row', '7 rows', '36h', '2.5 units of time')
@@ -129,7 +129,7 @@ def _size_of(unit: str, text: str, what: str) -> int:
 
 
 def _written(value: np.timedelta64, what: str) -> str:
-    """A numpy length of time as a text with its unit."""
+    """Write a numpy timedelta64 as a text with its unit."""
     unit, step = np.datetime_data(value.dtype)
     if np.isnat(value):
         raise SplitError(f"{what} is missing (NaT). {_WAYS}.")
@@ -152,21 +152,21 @@ HELD_OUT = 0.2  # of Holdout and Resample: as much as one of five folds
 
 @runtime_checkable
 class Strategy(Protocol):
-    """A way to hold rows out. The rows it gives for one task are :class:`~heldout.splits.drawn.Splits`."""
+    """A way to hold rows out. For one task it draws :class:`~heldout.splits.drawn.Splits`."""
 
     inner_ok_under_partition: ClassVar[bool]
     """False where the strategy names rows of the whole task, so that it cannot follow an outer K-fold inside."""
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """Hold out some of `rows` (ascending row numbers of the task), by `seed` in [0, 2**32) alone.
+        """Draw splits of `rows` (ascending row numbers of the task). Only `seed`, in [0, 2**32), supplies randomness.
 
-        A strategy on which the seed has no say may say so by `seeded = False`: rows need then not be hashed for it.
+        A strategy whose draws do not depend on the seed may declare `seeded = False`; its rows then need not be hashed.
         """
         ...
 
 
 class FrozenStrategy:
-    """Base of heldout's own strategies, which are frozen dataclasses: how they print, and how they keep checked values.
+    """Base of heldout's strategies, which are frozen dataclasses: gives them their repr and sets checked values.
 
     >>> from heldout.splits import KFold
     >>> KFold(5, repeats=3)
@@ -177,7 +177,7 @@ class FrozenStrategy:
     inner_ok_under_partition: ClassVar[bool] = True
 
     def __repr__(self) -> str:
-        """The call that makes this strategy, without the arguments left at their defaults."""
+        """Return the call that makes this strategy, without arguments left at their defaults."""
         arguments = []
         for position, field in enumerate(fields(self)):  # type: ignore[arg-type]
             value = getattr(self, field.name)
@@ -188,12 +188,12 @@ class FrozenStrategy:
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _keep(self, **values: Any) -> None:
-        """Set checked values while a strategy is made."""
+        """Set checked values on the frozen dataclass during its construction."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def _check_shared_fields(self) -> None:
-        """Check what several strategies take: distances, which are kept in one form, `shuffle` and `stratify`."""
+        """Check the fields that several strategies have: distances (normalised), `shuffle` and `stratify`."""
         who = type(self).__name__
         given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         for name in given.keys() & {"buffer", "embargo", "window"}:
@@ -206,7 +206,7 @@ class FrozenStrategy:
 
 
 def whole_number(value: object, *, least: int, what: str) -> int:
-    """`value` as an int, refused when it is a bool, a fraction or below `least`.
+    """Return `value` as an int; raise if it is a bool, a fraction or below `least`.
 
     >>> whole_number(5, least=2, what="KFold(k=…)")
     5
@@ -219,17 +219,17 @@ def whole_number(value: object, *, least: int, what: str) -> int:
 
 
 def share_of_rows(value: object, *, what: str) -> float:
-    """`value` as a share strictly between 0 and 1."""
+    """Return `value` as a float; raise unless it is strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise SplitError(f"{what} must be a share between 0 and 1, but is {value!r}. For 20% pass 0.2.")
     return float(value)
 
 
 def draw_in_sequence(strategy: Strategy, task: Task, rows: Rows, *, seed: int) -> Splits:
-    """What the strategy draws from a task of just these rows, in this order: what a learner fitted on them would draw.
+    """Draw from a task of only these rows, in this order, as a learner fitted on them would.
 
-    Every training side keeps the order of `rows`, and is named row by row, since only ascending rows can be implied. A
-    strategy that names rows of the whole task knows no other order than the task's.
+    Every training side keeps the order of `rows` and is stored row by row, since only ascending rows can be left
+    implicit. A strategy that names rows of the whole task is drawn in the task's order.
     """
     ascending = rows if (np.diff(rows) >= 0).all() else np.sort(rows)
     if ascending is rows or not strategy.inner_ok_under_partition:
@@ -250,7 +250,7 @@ def draw_in_sequence(strategy: Strategy, task: Task, rows: Rows, *, seed: int) -
 
 
 def _set_apart(task: Task, rows: Rows) -> Task:
-    """These rows as a task of their own."""
+    """Return these rows as a task of their own."""
     names = ("groups", "time", "time_end", "weight", "strata")
     roles: dict[str, Any] = {name: getattr(task, name)[rows] for name in names if getattr(task, name) is not None}
     return replace(task, X=task.take(rows), y=task.y[rows], **roles)

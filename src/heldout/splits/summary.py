@@ -1,4 +1,4 @@
-"""Summary of drawn splits (rows, groups, times and class shares of every part), and the data of their picture."""
+"""Summary of drawn splits (rows, groups, times and class shares of each part), and the data of their picture."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Summary:
 
 
 def summarise_splits(task: Task, splits: Splits) -> Summary:
-    """Count what the parts of `splits`, drawn from `task`, hold and leave out.
+    """Count the rows, groups and classes of each part of `splits`, drawn from `task`.
 
-    Linear in the rows kept: training sides that are simply the rest are counted without being made.
+    The time is linear in the stored rows: training sides of all other rows are counted without being built.
     """
     count, sizes = len(splits), splits.train_sizes
     none = np.zeros(count, dtype=np.intp)
@@ -64,7 +64,7 @@ def summarise_splits(task: Task, splits: Splits) -> Summary:
 
 
 def counts_by_side(splits: Splits, strata: Strata) -> tuple[Counts, Counts]:
-    """How many rows of each stratum or label are trained on and held out, part by part.
+    """Count the training and held-out rows of each stratum or label in each part: two arrays (parts × strata).
 
     `strata` are those of `splits.rows`, in that order.
     """
@@ -94,7 +94,7 @@ def _group_counts(task: Task, splits: Splits) -> Columns:
 
 
 def _times(task: Task, splits: Splits) -> Columns:
-    """The first and last time of each side."""
+    """Return the first and last time of each side of each part."""
     if task.time is None:
         return {}
     ordered = in_time_order(task, splits.rows)
@@ -115,7 +115,7 @@ def _times(task: Task, splits: Splits) -> Columns:
 
 
 def _ends_of_rest(held: NDArray[np.intp], n: int) -> tuple[int, int]:
-    """The first and last position of 0..n-1 that is not among the ascending `held`."""
+    """Return the first and last position of 0..n-1 that is not in the ascending `held`."""
     from_start = np.flatnonzero(held != np.arange(len(held)))
     from_end = np.flatnonzero(held != np.arange(n - len(held), n))
     first = int(from_start[0]) if len(from_start) else len(held)
@@ -124,7 +124,7 @@ def _ends_of_rest(held: NDArray[np.intp], n: int) -> tuple[int, int]:
 
 
 def _shares(task: Task, splits: Splits) -> tuple[Columns, Mapping[str, Any]]:
-    """The class shares of both sides of each part, and how far the farthest is from that of all rows."""
+    """Return the class shares of both sides of each part, and the largest deviation from the share in all rows."""
     if task.strata is None and task.classes is None and not splits.recipe.stratified:
         return {}, {}
     parts = len(splits)
@@ -174,7 +174,7 @@ def _totals(splits: Splits, parts: Columns) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Picture:
-    """Data of the picture of splits: counts of rows by stretch, so that its size does not depend on the rows."""
+    """Data of the picture of splits: rows counted in stretches, so that its size does not depend on their number."""
 
     words: str
     parts: int  # all of them
@@ -218,7 +218,7 @@ def picture_of(task: Task, splits: Splits, *, most_bins: int = MOST_BINS) -> Pic
 
 
 def _marks(times: NDArray[Any] | None, n: int) -> tuple[tuple[int, str], ...]:
-    """Some evenly spaced positions, the first and the last row among them."""
+    """Return some evenly spaced positions and their names, the first and the last row among them."""
     positions = sorted({int(position) for position in np.linspace(0, n - 1, MARKS)})
     if times is None:
         return tuple((position, f"{position:,}") for position in positions)

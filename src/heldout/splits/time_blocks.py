@@ -1,11 +1,11 @@
-"""Draws parts that follow time: blocks are held out, and training rows keep the distance asked for.
+"""Draws parts that follow time: blocks are held out, and training rows keep the requested distance from them.
 
-A row is a span [start, end], a single point where no end was declared. Training rows lie wholly before a held-out
-block or wholly after it, beyond the buffer; after it, beyond the embargo too. Both ends of a span count as part of it,
-and so does the last instant of a buffer: on one row a day a buffer of "7d" and one of 7 rows drop the same rows.
+A row spans the time [start, end], which is a single point if no end was declared. Training rows lie wholly before a
+held-out block or wholly after it, beyond the buffer; after it, beyond the embargo too. Both ends of a span belong to
+it, and so does the last instant of a buffer: with one row a day, a buffer of "7d" and one of 7 rows drop the same rows.
 
-With groups declared too, a part is a fold of groups within a block: held out are the rows of those groups in that
-block, and what trains are other groups outside it. See docs/decisions/0019-groups-and-time-together.md.
+If groups are declared too, a part is a fold of groups within a block. It holds out the rows of those groups in that
+block, and trains on other groups outside the block. See docs/decisions/0019-groups-and-time-together.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Block(NamedTuple):
-    """Rows to hold out, and the interval of time that training rows must stay out of, both ends in it."""
+    """Rows to hold out, and the closed interval of time that training rows must stay out of."""
 
     first: Any
     last: Any
@@ -50,7 +50,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRule:
-    """Which rows train beside a block: on which sides of it, how far from it, and how far back."""
+    """Says which rows train for a held-out block: on which sides, how far from it, and how far back in time."""
 
     buffer: Distance | None = None  # on both sides
     embargo: Distance | None = None  # and further after the block
@@ -59,14 +59,14 @@ class TrainingRule:
 
     @property
     def gap_words(self) -> str:
-        """For a recipe: nothing, or ", buffer of 7 rows, embargo of 3d"."""
+        """Describe the distances for a recipe: empty, or ", buffer of 7 rows, embargo of 3d"."""
         asked = {"buffer": self.buffer, "embargo": self.embargo}
         return "".join(f", {name} of {distance_words(d)}" for name, d in asked.items() if is_positive(d))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TimeAxis:
-    """Rows from the earliest start to the latest; among equal starts in row order, which decides nothing."""
+    """Rows sorted by start time; rows that start together keep the row order, which has no effect on the splits."""
 
     who: str  # the strategy, for errors
     rows: Rows
@@ -77,7 +77,7 @@ class TimeAxis:
 
     @classmethod
     def of(cls, task: Task, rows: Rows, *, who: str) -> TimeAxis:
-        """The axis of some rows of a task that has time."""
+        """Make the axis of some rows of a task that has time."""
         assert task.time is not None, "only a task with time has an axis"
         starts, unit = _as_numbers(task.time[rows])
         order = np.argsort(starts, kind="stable")
@@ -91,12 +91,12 @@ class TimeAxis:
 
     @property
     def spans(self) -> bool:
-        """Whether rows span intervals."""
+        """Return whether rows span intervals instead of points."""
         return self.ends is not self.starts
 
     @property
     def begins(self) -> NDArray[np.intp]:
-        """The positions where a new time begins; the first, 0, is left out."""
+        """Return the positions where a new time begins, without the first position 0."""
         return np.flatnonzero(self.starts[1:] != self.starts[:-1]) + 1
 
     @cached_property
@@ -104,7 +104,7 @@ class TimeAxis:
         return np.sort(self.ends) if self.spans else self.ends
 
     def cuts_near(self, targets: Sequence[int]) -> list[int]:
-        """Ascending cuts near `targets`, each at a position where a new time begins, so that no tie is cut through."""
+        """Return ascending cuts near `targets`, each where a new time begins, so that no time is split."""
         begins, wanted = self.begins, len(targets)
         if len(begins) < wanted:
             raise SplitError(
@@ -122,23 +122,23 @@ class TimeAxis:
         return cuts
 
     def even_cuts(self, k: int) -> list[int]:
-        """Cuts into K blocks of almost equal size, the larger ones first, moved so that no tie is cut through."""
+        """Return cuts into K blocks of almost equal size, larger ones first, each where a new time begins."""
         size, larger = divmod(len(self), k)
         targets = np.cumsum([size + (block < larger) for block in range(k - 1)]).tolist()
         return [0, *self.cuts_near(targets), len(self)]
 
     def block(self, start: int, stop: int, positions: NDArray[np.intp] | None = None) -> Block:
-        """The rows from one position in time order to another, or those of them at `positions`, held out."""
+        """Make the block between two positions in time order. It holds out all its rows, or those at `positions`."""
         positions = np.arange(start, stop) if positions is None else positions
         last = max(self.starts[stop - 1], self.ends[positions].max())
         return Block(self.starts[start], last, np.sort(self.rows[positions]), self.starts[stop - 1])
 
     def blocks(self, cuts: Sequence[int]) -> list[Block]:
-        """A block for each stretch of rows between neighbouring cuts (positions in time order)."""
+        """Return a block for each stretch of rows between neighbouring cuts (positions in time order)."""
         return [self.block(start, stop) for start, stop in pairwise(cuts)]
 
     def limit_before(self, first: Any, distance: Distance | None) -> Any:
-        """What training rows must end below, to lie farther than this distance before `first`."""
+        """Return the time that training rows must end before, to lie more than this distance before `first`."""
         if not is_positive(distance):
             return first
         if not isinstance(distance, int):
@@ -147,7 +147,7 @@ class TimeAxis:
         return self.ends_ascending[max(int(np.searchsorted(self.ends_ascending, first)) - distance, 0)]
 
     def limit_after(self, last: Any, distance: Distance | None) -> Any:
-        """What training rows must start beyond, to lie farther than this distance after `last`."""
+        """Return the time that training rows must start after, to lie more than this distance after `last`."""
         if not is_positive(distance):
             return last
         if not isinstance(distance, int):
@@ -156,7 +156,7 @@ class TimeAxis:
         return max(self.starts[min(position, len(self) - 1)], last)
 
     def since(self, limit: Any, length: Distance) -> Any:
-        """The earliest start of training rows that end before `limit`, where only the latest of them serve.
+        """Return the earliest start of training rows before `limit`, if only a window of the latest rows trains.
 
         Rows of one time stay together, so there may be a few more than were asked for.
         """
@@ -166,7 +166,7 @@ class TimeAxis:
         return starts[-length] if length < len(starts) else self.starts[0]
 
     def _length(self, distance: str) -> Any:
-        """A length of time in units of the axis, as a Python number, which cannot overflow."""
+        """Convert a length of time to units of the axis, as a Python number, which cannot overflow."""
         number = plain_number(distance)
         if self.unit is None:
             if number is None:
@@ -190,13 +190,13 @@ class TimeAxis:
 
 
 def in_time_order(task: Task, rows: Rows) -> Rows:
-    """`rows` of a task with time from earliest to latest."""
+    """Sort `rows` of a task with time from earliest to latest."""
     assert task.time is not None
     return rows[np.argsort(task.time[rows], kind="stable")]
 
 
 def draw_timed(task: Task, axis: TimeAxis, blocks: Iterable[Block], recipe: Recipe, rule: TrainingRule) -> Splits:
-    """Splits of the rows of `axis`, each block with the training rows that time, buffers and groups leave it."""
+    """Make splits from blocks, each with the training rows that time, buffers and groups allow."""
     rows = np.sort(axis.rows)
     pairs: list[tuple[Rows | None, Rows]] = []
     buffered: list[int] = []
@@ -214,7 +214,7 @@ def draw_timed(task: Task, axis: TimeAxis, blocks: Iterable[Block], recipe: Reci
 
 
 def crossed(axis: TimeAxis, cuts: Sequence[int], folds: Splits) -> Iterator[Block]:
-    """Each block crossed with each fold of groups, repeat after repeat, where the block has a row of the fold."""
+    """Yield a block for each pair of a time block and a fold of groups that share rows, repeat after repeat."""
     each = len(folds) // folds.recipe.repeats
     for repeat in range(folds.recipe.repeats):
         fold_of = np.empty(folds.rows[-1] + 1, dtype=np.int32)
@@ -229,10 +229,10 @@ def crossed(axis: TimeAxis, cuts: Sequence[int], folds: Splits) -> Iterator[Bloc
 
 
 def some_groups(task: Task, axis: TimeAxis, block: Block, strategy: Holdout, *, seed: int) -> tuple[Block, bool]:
-    """The block with only some of its groups held out, as `strategy` draws them, and whether that keeps strata.
+    """Hold out only some groups of a block, as `strategy` draws them; also return whether the draw is stratified.
 
-    Drawn from are all rows of the groups that the block has, whenever they were, so that a short block can keep strata
-    too. A block of a single group is held out whole. Training rows stay out of the time of the whole block.
+    The draw uses all rows of the block's groups, at any time, so that a short block can be stratified too. A block with
+    a single group is held out whole. Training rows stay out of the time of the whole block.
     """
     assert task.groups is not None
     assert axis.groups is not None
@@ -246,7 +246,7 @@ def some_groups(task: Task, axis: TimeAxis, block: Block, strategy: Holdout, *, 
 
 
 def random_blocks(axis: TimeAxis, count: int, times: int, *, seed: int) -> list[Block]:
-    """Blocks of about `count` rows that begin anywhere, as near as whole times allow, and never all rows."""
+    """Return blocks of about `count` rows that begin at random, as near as whole times allow, and never all rows."""
     bounds = np.array([0, *axis.begins, len(axis)])
     if len(bounds) < 3:
         axis.cuts_near([count])  # which refuses
@@ -262,9 +262,10 @@ def random_blocks(axis: TimeAxis, count: int, times: int, *, seed: int) -> list[
 
 
 def drawn_without_time(task: Task, rows: Rows, strategy: KFold | Holdout, *, seed: int, who: str) -> Splits:
-    """Groups as `strategy` would draw them were time not declared; a refusal says for whom it was.
+    """Draw groups with `strategy` as if time were not declared; `who` names the splitter in errors.
 
-    A block has few groups, so strata that nobody asked for by stratify=True are spread as well as these allow.
+    A block has few groups. Strata are therefore spread as evenly as possible, unless stratify=True asks for them
+    strictly.
     """
     untimed, strict = replace(task, time=None, time_end=None), strategy.stratify is True
     try:
@@ -274,7 +275,7 @@ def drawn_without_time(task: Task, rows: Rows, strategy: KFold | Holdout, *, see
 
 
 def refuse_without_time(who: str, *distances: Distance | None) -> None:
-    """Refuse a buffer or an embargo where the task has no time."""
+    """Raise a SplitError if a buffer or an embargo is given but the task has no time."""
     if any(map(is_positive, distances)):
         raise SplitError(
             f"{who} keeps training rows apart from held-out rows in time, but the task has no time.",
@@ -285,7 +286,7 @@ def refuse_without_time(who: str, *distances: Distance | None) -> None:
 
 
 def _training_mask(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule) -> NDArray[np.bool_]:
-    """A mask of the rows that train, in the order of the axis."""
+    """Return a mask of the rows that train, in the order of the axis."""
     limit = axis.limit_before(block.first, rule.buffer)
     keep = np.asarray(axis.ends < limit)
     if rule.window is not None:
@@ -298,7 +299,7 @@ def _training_mask(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule)
 
 
 def _kept_out(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule, keep: NDArray[np.bool_]) -> int:
-    """How many rows would train but for a buffer, an embargo, or an outcome that overlaps the block."""
+    """Count the rows that do not train because of a buffer, an embargo, or a time that overlaps the block."""
     if not (rule.gap_words or axis.spans):
         return 0
     points, whole = replace(axis, ends=axis.starts), block._replace(last=block.last_start)
@@ -323,7 +324,7 @@ def _plain(number: Any) -> Any:
 
 
 def _as_numbers(times: NDArray[Any]) -> tuple[NDArray[Any], int | None]:
-    """Times as numbers to compare and subtract, and how many nanoseconds one unit has, where they are dates."""
+    """Convert times to plain numbers; also return the nanoseconds in one unit, or None if they are not dates."""
     kind = times.dtype.kind
     if kind in "mM":
         unit, step = np.datetime_data(times.dtype)

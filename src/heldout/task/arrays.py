@@ -1,4 +1,4 @@
-"""Turns sequences of one value a row, from any library, into numpy arrays that mean the same."""
+"""Converts sequences of one value per row, from any library, to numpy arrays with the same meaning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kind = Literal["array", "objects", "sparse", "pandas", "polars"]
 
 
 def container_kind(X: Any) -> Kind:
-    """Which of the five containers of a task this is.
+    """Return which of the five kinds of container X is.
 
     >>> container_kind(np.zeros((2, 3)))
     'array'
@@ -39,7 +39,7 @@ def container_kind(X: Any) -> Kind:
 
 
 def _is_from(library: str, value: Any, *names: str) -> bool:
-    """Whether this is one of these classes of a library. An object of it exists only once the library is imported."""
+    """Return whether a value is of one of these classes of a library, without importing the library."""
     module = sys.modules.get(library)
     # getattr with a default: a library half imported by another thread has no classes yet.
     return module is not None and any(isinstance(value, getattr(module, name, ())) for name in names)
@@ -49,17 +49,17 @@ is_pandas, is_polars, is_pyarrow = (partial(_is_from, library) for library in ("
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether this is a scipy sparse matrix or array."""
+    """Return whether this is a scipy sparse matrix or array."""
     return bool(issparse(value))
 
 
 def is_frame(value: Any) -> bool:
-    """Whether this is a pandas or polars data frame."""
+    """Return whether this is a pandas or polars data frame."""
     return is_pandas(value, "DataFrame") or is_polars(value, "DataFrame")
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """The names of the columns, where X has names; as scikit-learn does, names that are not text are no names."""
+    """Return the column names of X; None if it has none or, as in scikit-learn, if some are not text."""
     if not is_frame(X):
         return None
     names = tuple(X.columns)
@@ -67,24 +67,24 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def column(X: Any, position: int) -> Any:
-    """One column of a data frame, as the series of its library."""
+    """Return one column of a data frame, as a series of its library."""
     return X.iloc[:, position] if is_pandas(X, "DataFrame") else X.to_series(position)
 
 
 def refuse_twice(names: Iterable[Any], where: str) -> None:
-    """Refuse columns of the same name."""
+    """Raise a ColumnError if columns have the same name."""
     twice = [repr(name) for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ColumnError(f"{where} has more than one column named {listed(twice, 5)}. Give every column its own name.")
 
 
 def without_columns(X: Any, names: set[str]) -> Any:
-    """The data frame without these columns."""
+    """Return the data frame without these columns."""
     return X.drop(columns=list(names)) if is_pandas(X, "DataFrame") else X.drop(list(names))
 
 
 def take_rows(X: Any, rows: Rows) -> Any:
-    """A private copy of these rows, in the same container and with the same index labels.
+    """Return a private copy of these rows, in the same container and with the same index labels.
 
     An array comes back writable and in the memory layout that ``X[rows]`` has, so that a fit gives the bits
     it gives in a plain loop. Objects inside an object array are the user's own; only their row is copied.
@@ -103,7 +103,7 @@ def take_rows(X: Any, rows: Rows) -> Any:
 
 
 def in_double(X: Any) -> Any:
-    """X with its single precision columns in double precision.
+    """Convert the single-precision columns of X to double precision.
 
     >>> in_double(np.zeros((2, 3), dtype=np.float32)).dtype
     dtype('float64')
@@ -118,7 +118,7 @@ def in_double(X: Any) -> Any:
 
 
 def less_row(X: Any, row: int) -> Any:
-    """X minus one of its rows, which centres the columns; None where X is no table of double precision.
+    """Subtract one row from all rows of X, which centres the columns; None unless X is a table of float64.
 
     >>> less_row(np.array([[1e9, 1.0], [1e9 + 2, 4.0]]), 0)
     array([[0., 0.],
@@ -135,7 +135,7 @@ _PLAIN = ({int}, {float}, {int, float}, {bool}, {str})
 
 
 def as_array(values: Any, *, cells: bool = False) -> NDArray[Any]:
-    """One value a row as a numpy array: 1-d, or 2-d for several columns. Missing values are None, NaN or NaT.
+    """Convert to an array of one value per row: 1-d, or 2-d for several columns. Missing values are None, NaN or NaT.
 
     With `cells`, a list or tuple inside a list is one value (a group named by a pair), not a row of columns.
 
@@ -162,12 +162,12 @@ def as_array(values: Any, *, cells: bool = False) -> NDArray[Any]:
 
 
 def as_objects(values: Sequence[Any]) -> NDArray[Any]:
-    """A 1-d object array whose cells are these values, even where they are sequences themselves."""
+    """Return a 1-d object array whose cells are these values, even if they are sequences."""
     return np.fromiter(values, dtype=object, count=len(values))
 
 
 def missing_rows(values: NDArray[Any]) -> NDArray[np.intp]:
-    """The row numbers where a 1-d or 2-d array holds NaN, NaT, None or NA."""
+    """Return the row numbers where a 1-d or 2-d array holds NaN, NaT, None or NA."""
     if values.dtype.kind in "fc":
         missing = np.isnan(values)
     elif values.dtype.kind in "mM":
@@ -180,7 +180,7 @@ def missing_rows(values: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether one cell is None, NaN, NaT or NA."""
+    """Return whether one value is None, NaN, NaT or NA."""
     if value is None:
         return True
     if isinstance(value, float | np.floating):
@@ -192,7 +192,7 @@ def is_missing(value: Any) -> bool:
 
 
 def some_rows(rows: NDArray[np.intp], *, shown: int = 5) -> str:
-    """Row numbers for a message: the first few and how many there are.
+    """Format row numbers for a message: the first few, and how many there are.
 
     >>> some_rows(np.array([3]))
     'row 3'

@@ -28,7 +28,7 @@ _LOOSE_ID_NAME = re.compile(
 
 
 def column_kinds(X: pd.DataFrame, given: Mapping[str, str] | None = None) -> dict[str, list[str]]:
-    """The columns of each kind; `given` says the kind of some, in the singular, as people write it.
+    """Return the columns of each kind. `given` sets the kind of some columns by a word in the singular.
 
     >>> import pandas as pd
     >>> X = pd.DataFrame({"age": [31, 7], "city": ["Bern", "Basel"], "zip": [3000, 4000]})
@@ -42,7 +42,7 @@ def column_kinds(X: pd.DataFrame, given: Mapping[str, str] | None = None) -> dic
 
 
 def kind_named(word: str) -> str:
-    """The kind that a word in the singular stands for.
+    """Return the kind that a word in the singular stands for.
 
     >>> kind_named("category")
     'categories'
@@ -54,7 +54,7 @@ def kind_named(word: str) -> str:
 
 
 def kind_of(values: pd.Series[Any]) -> str:
-    """The kind of one column.
+    """Return the kind of one column.
 
     >>> import pandas as pd
     >>> kind_of(pd.Series(range(1, 40), name="visit")), kind_of(pd.Series([2.5, 1.0], name="size"))
@@ -84,7 +84,7 @@ def kind_of(values: pd.Series[Any]) -> str:
 
 
 def look_like_dates(texts: Iterable[Any]) -> bool:
-    """Whether these are ISO dates, with or without a time.
+    """Return whether all of these are ISO dates, with or without a time.
 
     >>> look_like_dates(["2024-01-31", "2024-01-31 09:30"]), look_like_dates(["31.1.2024"])
     (True, False)
@@ -93,7 +93,7 @@ def look_like_dates(texts: Iterable[Any]) -> bool:
 
 
 def is_id_name(name: Any, *, loosely: bool = False) -> bool:
-    """Whether a name says that the column tells rows or things apart; `loosely` takes names of owners of rows too.
+    """Return whether a column name suggests an identifier. `loosely` also accepts names of owners, such as "patient".
 
     >>> [is_id_name(name) for name in ("customer_id", "customerId", "paid", "ID", "patient")]
     [True, True, False, True, False]
@@ -106,12 +106,12 @@ def is_id_name(name: Any, *, loosely: bool = False) -> bool:
 
 
 def is_prose(words: float, different: int, present: int) -> bool:
-    """Whether texts of so many words each, so many of them different, are prose and no categories."""
+    """Return whether texts are prose rather than categories. `words` is the number of words of a typical text."""
     return words >= FEWEST_WORDS and different >= FEWEST_TEXTS * present
 
 
 def _kind_of_numbers(values: pd.Series[Any]) -> str:
-    """Whole numbers that count rows, or are called an id, are no amounts."""
+    """Return the kind of numbers: integers that count the rows, or are named like an id, are not amounts."""
     import pandas as pd
 
     if not pd.api.types.is_integer_dtype(values.dtype) or values.isna().any() or len(values) < FEWEST_ROWS:

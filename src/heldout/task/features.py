@@ -29,7 +29,7 @@ _NUMBER = (Number, np.bool_)
 
 
 def accept_features(X: Any) -> Any:
-    """X in a container of the task: an array, a CSR matrix, a data frame, or a 1-d array of objects."""
+    """Convert X to a container of the task: an array, a CSR matrix, a data frame, or a 1-d array of objects."""
     if X is None:
         raise InputError("X is None. Pass a table, an array or a sequence with one entry a row.")
     if is_sparse(X):
@@ -48,7 +48,7 @@ def accept_features(X: Any) -> Any:
 
 
 def check_features(X: Any) -> None:
-    """Refuse shapes, types and column names that no learner can use."""
+    """Raise an InputError for shapes, types or column names that no learner can use."""
     shape = X.shape
     if not 1 <= len(shape) <= 2:
         raise InputError(f"Found array with dim {len(shape)}, while dim <= 2 is required. Pass one row a sample.")
@@ -68,7 +68,7 @@ def check_features(X: Any) -> None:
 
 
 def freeze_features(X: Any) -> Any:
-    """A read-only view of X; the user's own object keeps its flags."""
+    """Return a read-only view of X. The user's own object keeps its flags."""
     kind = container_kind(X)
     if kind in ("array", "objects"):
         return read_only(X)
@@ -81,7 +81,7 @@ def freeze_features(X: Any) -> Any:
 
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """A view of these values that cannot be written to."""
+    """Return a read-only view of these values."""
     view = values.view(np.ndarray)
     view.setflags(write=False)
     return view
@@ -107,7 +107,7 @@ def _dense(X: Any) -> NDArray[Any]:
 
 
 def _other_frame(X: Any) -> Any:
-    """A pyarrow table, or a frame of any other library that narwhals knows, as a pandas frame."""
+    """Convert a pyarrow table, or a frame of another library that narwhals knows, to a pandas frame."""
     import narwhals as nw
 
     frame = nw.from_native(X, pass_through=True, eager_only=True)
@@ -139,7 +139,7 @@ def _refuse_complex(X: Any) -> None:
 
 
 def _object_columns(X: Any) -> Iterator[tuple[Any, Any]]:
-    """The columns of objects, with their names: the only ones that can mix types."""
+    """Yield the name and values of each object column. Only these can mix types."""
     if isinstance(X, np.ndarray):
         if X.ndim == 2 and X.dtype.kind == "O":
             yield from ((position, X[:, position]) for position in range(X.shape[1]))

@@ -1,8 +1,8 @@
-"""Content hashes: of each value, of each row, wherever it lies, and of a whole task.
+"""Hashes content: each value, each row (whatever its position), and a whole task.
 
-A row's hash is a sum over its columns of coefficient × word modulo 2**64, scrambled at the end, in two lanes with
-coefficients of their own. Sums do not mind the order in which they are taken, so tiles of any shape, any memory
-layout and any selection of rows give the same bits, and a zero adds nothing, so a sparse row is its dense self.
+The hash of a row is a sum over its columns of coefficient × word modulo 2**64, scrambled at the end, in two lanes with
+different coefficients. A sum does not depend on its order, so tiles of any shape, any memory layout and any selection
+of rows give the same bits. A zero adds nothing, so a sparse row has the hash of the same dense row.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _VERSION = "heldout-task-1"
 
 
 def number_words(tile: NDArray[Any], scratch: Words) -> Words:
-    """One word for each number, written into `scratch` (2 × at least the size of the tile).
+    """Write one 64-bit word for each number into `scratch` (2 × at least the size of the tile) and return the words.
 
-    A float is its value as float64, with one NaN and one zero; an integer, boolean or datetime its value as int64.
-    The high half of each word is folded into its low half: signs and exponents lie at the top, where a
-    multiplication modulo 2**64 would lose them (two sign bits, 2**63 each, would even cancel).
+    A float counts as its float64 value, with a single NaN and a single zero; an integer, boolean or datetime as its
+    int64 value. The high half of each word is folded into its low half: signs and exponents lie in the high bits, where
+    a multiplication modulo 2**64 would lose them (two sign bits, 2**63 each, would even cancel).
     """
     words = scratch[0, : tile.size].reshape(tile.shape)
     shifted = scratch[1, : tile.size].reshape(tile.shape)
@@ -78,7 +78,7 @@ def _write_floats(floats: NDArray[np.float64], tile: NDArray[Any]) -> None:
 
 
 def cell_digests(cells: Sequence[Any]) -> Hashes:
-    """Two 64-bit hashes for each cell, by its type and value."""
+    """Return two 64-bit hashes of each cell, from its type and value."""
     types = set(map(type, cells))
     if types <= _INTERCHANGEABLE:
         # The type is part of the key because 1, 1.0 and True are one key of a dict but three contents.
@@ -91,13 +91,13 @@ def cell_digests(cells: Sequence[Any]) -> Hashes:
 
 
 def coded_digests(codes: NDArray[np.integer[Any]], values: Sequence[Any]) -> Hashes:
-    """The digests of cells given as codes into few values; a code of -1 is a missing cell."""
+    """Return the digests of cells that are given as codes into a few values. A code of -1 is a missing cell."""
     digests: Hashes = cell_digests([*values, None])[codes]
     return digests
 
 
 def digest_value(value: Any) -> bytes:
-    """Sixteen bytes for one value."""
+    """Return a 16-byte hash of one value."""
     return blake2b(_content(value), digest_size=16).digest()
 
 
@@ -143,14 +143,14 @@ def _pickled(value: Any) -> bytes:
 
 
 class Numbers(NamedTuple):
-    """A column of numbers, and where they mean nothing because the cell is missing."""
+    """A column of numbers, and a mask of its missing cells. None means that none is missing."""
 
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None
 
 
 def series_content(series: Any) -> Numbers | Hashes:
-    """The numbers of a column, or the digests of its cells."""
+    """Return the numbers of a column, or the digests of its cells if it is not numeric."""
     return _pandas_content(series) if is_pandas(series, "Series") else _polars_content(series)
 
 
@@ -194,7 +194,7 @@ def _polars_content(series: Any) -> Numbers | Hashes:
 
 
 def row_hashes(X: Any, y: NDArray[Any]) -> Hashes:
-    """A 128-bit hash of the content of each row of X and y.
+    """Return a 128-bit hash of the content of each row of X and y.
 
     The same row has the same hash in any selection of rows that keeps the container and the types of columns.
     All NaN are one value, and so are 0.0 and -0.0; every other difference of a value counts.
@@ -211,14 +211,14 @@ def row_hashes(X: Any, y: NDArray[Any]) -> Hashes:
 
 
 def target_hashes(y: NDArray[Any]) -> Hashes:
-    """A 128-bit hash of the target of each row: cheap, where a seed need not tell rows with the same target apart."""
+    """Return a 128-bit hash of each row's target. It costs little, and rows with equal targets share it."""
     lanes = np.zeros((2, len(y)), dtype=np.uint64)
     _add_table(lanes, y if y.ndim == 2 else y[:, None], _STREAM_Y)
     return _scrambled(lanes)
 
 
 def task_fingerprint(task: Task) -> str:
-    """32 hex digits for all that a study can depend on: rows in order, names, types and roles."""
+    """Return a hash, in 32 hex digits, of all that a study depends on: rows in order, names, types and roles."""
     digest = blake2b(digest_size=16)
     names = tuple(task.X.columns) if is_frame(task.X) else None
     target = (_dtype_name(task.y.dtype), task.y.shape[1:], task.classification)
@@ -257,13 +257,13 @@ def _add_table(lanes: Lanes, table: Any, stream: int) -> None:
 
 
 def _coefficients(columns: int, stream: int) -> Lanes:
-    """Odd numbers, so that no column's difference is ever multiplied away: two lanes for each column."""
+    """Return odd coefficients (2 × columns). Odd factors are invertible modulo 2**64, so no difference is lost."""
     counters = np.arange(2 * columns, dtype=np.uint64).reshape(columns, 2).T
     return mix(np.ascontiguousarray(counters) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(stream)) | np.uint64(1)
 
 
 def _add_numbers(lanes: Lanes, table: NDArray[Any], coefficients: Lanes, missing: NDArray[Any] | None = None) -> None:
-    """Add a 2-d array of numbers, tile by tile; `missing` marks cells whose number means nothing."""
+    """Add a 2-d array of numbers to the sums, tile by tile. `missing` marks invalid cells; None: all are valid."""
     rows, columns = table.shape
     width = min(columns, _TILE_COLUMNS)
     height = max(1, _TILE // width)
@@ -298,7 +298,7 @@ def _add_sparse(lanes: Lanes, table: Any, coefficients: Lanes) -> None:
 
 
 def _row_runs(indptr: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Runs of rows with about a tile of entries each, and at least one row."""
+    """Yield runs of rows with about _TILE entries each, but at least one row."""
     top, rows = 0, len(indptr) - 1
     while top < rows:
         bottom = max(top + 1, int(np.searchsorted(indptr, indptr[top] + _TILE, side="right")) - 1)
@@ -316,7 +316,7 @@ def _add_series(lanes: Lanes, series: Any, coefficients: Lanes) -> None:
 
 
 def _types(X: Any) -> tuple[Any, ...]:
-    """What learners may treat apart although the values are the same: float32 and float64, the order of categories."""
+    """Return what may matter to learners besides values, such as float32 or float64 and the order of categories."""
     if not is_frame(X):
         return (_dtype_name(X.dtype),)
     categories = [getattr(dtype, "categories", None) for dtype in X.dtypes]

@@ -1,4 +1,4 @@
-"""Accepts the roles of rows: groups, time, weights and strata become arrays without missing values."""
+"""Accepts the roles of rows: converts groups, time, weights and strata to arrays without missing values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ END = "time[1]"  # how errors call the end of the pair that time= takes
 
 
 def accept_labels(role: str, values: Any) -> tuple[Codes, tuple[Any, ...]]:
-    """Groups or strata as codes 0, 1, …, and what each code stands for. Any hashable value is a label."""
+    """Convert groups or strata to codes 0, 1, …; also return the label of each code. Labels are any hashable values."""
     labels = _one_a_row(role, as_array(values, cells=True))
     rows = missing_rows(labels)
     if len(rows):
@@ -36,7 +36,7 @@ def accept_labels(role: str, values: Any) -> tuple[Codes, tuple[Any, ...]]:
 
 
 def accept_time(values: Any, *, role: str = "time") -> NDArray[Any]:
-    """Times as numbers, datetime64 (in UTC where they had a zone) or timedelta64."""
+    """Convert times to numbers, datetime64 (in UTC if they had a time zone) or timedelta64."""
     times = _one_a_row(role, as_array(values))
     rows = missing_rows(times)
     if len(rows):
@@ -58,7 +58,7 @@ def accept_time(values: Any, *, role: str = "time") -> NDArray[Any]:
 
 
 def accept_weight(values: Any) -> NDArray[np.float64]:
-    """Weights as finite numbers, none negative and not all zero."""
+    """Convert weights to floats; raise a RoleError unless they are finite, none is negative and not all are zero."""
     given = _one_a_row("sample_weight", as_array(values))
     try:
         weight = given.astype(np.float64, copy=False)
@@ -79,7 +79,7 @@ def accept_weight(values: Any) -> NDArray[np.float64]:
 
 
 def _dates_of_objects(times: NDArray[Any], role: str) -> NDArray[Any]:
-    """Dates or lengths of time that are kept as objects, as an array of them; anything else as it is."""
+    """Convert dates or time spans from objects to datetime64 or timedelta64. Return other values unchanged."""
     import pandas as pd
 
     if len(times) and all(isinstance(t, datetime.timedelta | np.timedelta64) for t in times):
@@ -96,7 +96,7 @@ def _dates_of_objects(times: NDArray[Any], role: str) -> NDArray[Any]:
 
 
 def _in_plain_units(times: NDArray[Any]) -> NDArray[Any]:
-    """Times in single units from weeks to nanoseconds: all that can be subtracted, shown and put into tables alike."""
+    """Convert times to a single unit between weeks and nanoseconds, which all later steps can handle."""
     unit, step = np.datetime_data(times.dtype)
     if unit == "generic":
         return times.astype(np.int64)
@@ -113,7 +113,7 @@ def _one_a_row(role: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def label_codes(labels: Sequence[Any]) -> tuple[Codes, tuple[Any, ...]]:
-    """Codes of labels of any type, and what each stands for, in sorted order; a TypeError where one is unhashable."""
+    """Return codes of labels of any type, and the sorted labels. Raise a TypeError if a label is not hashable."""
     names = list(dict.fromkeys(labels))
     try:
         names.sort()
@@ -124,7 +124,7 @@ def label_codes(labels: Sequence[Any]) -> tuple[Codes, tuple[Any, ...]]:
 
 
 def split_time(time: Any) -> tuple[Any, Any]:
-    """What was given as `time`, as starts and ends; ends are None where each row has one time.
+    """Split what was given as `time` into starts and ends; ends are None if each row has one time.
 
     A tuple of two columns is a pair (start, end), and so is a frame or an array with two columns, and two names.
 
@@ -149,7 +149,7 @@ def split_time(time: Any) -> tuple[Any, Any]:
 
 
 def accept_end(values: Any, start: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Starts and ends in one type, no row ending before it starts. `start` has been accepted."""
+    """Check the ends and convert starts and ends to one type. `start` must have been accepted before."""
     end = accept_time(values, role=END)
     if len(end) != len(start):
         return start, end  # the check of all lengths says which one is wrong
@@ -168,7 +168,7 @@ def accept_end(values: Any, start: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
 
 
 def _is_column(value: Any) -> bool:
-    """Whether this can be one side of a pair: a name, or values of rows."""
+    """Return whether this can be one side of a pair: a column name, or one value per row."""
     return hasattr(value, "__len__") and not isinstance(value, bytes)
 
 

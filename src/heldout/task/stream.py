@@ -1,4 +1,4 @@
-"""A task that passes in chunks: larger than memory, so its rows are seen once a pass and never picked."""
+"""A task read in chunks, for data larger than memory: each pass reads all rows, and single rows cannot be selected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heldout.task.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Chunk:
-    """Some rows that follow each other: a plain array of numbers a column, and the target."""
+    """Consecutive rows: a plain array of numbers per column, and the target."""
 
     start: int  # the number of the first row
     columns: Sequence[NDArray[Any]]
@@ -28,7 +28,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Stream(ABC):
-    """Data that can be read from the beginning as often as asked, in the same chunks each time."""
+    """Data that can be read from the start any number of times, always in the same chunks."""
 
     name: str  # for people: "data.parquet"
     rows: int
@@ -38,16 +38,16 @@ class Stream(ABC):
 
     @abstractmethod
     def chunks(self) -> Iterator[Chunk]:
-        """One pass. What cannot be read as plain numbers is refused, the column named."""
+        """Yield the chunks of one pass. Raise an error that names the column if values are not plain numbers."""
 
     @abstractmethod
     def targets(self) -> Iterator[NDArray[Any]]:
-        """One pass over the target alone."""
+        """Yield the target alone, in one pass."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StreamedTask(Task):
-    """A task of which only the first rows are at hand: `X` and `y` hold them, or for a classifier y its classes."""
+    """A task with only its first rows in memory, in `X` and `y`. For a classifier, `y` holds the classes instead."""
 
     rows: int
     name: str
@@ -58,7 +58,7 @@ class StreamedTask(Task):
 
     @property
     def fingerprint(self) -> str:
-        """The stream's own: made from what the file says of itself, not from every value in it."""
+        """The fingerprint of the stream. It comes from the file's description of itself, not from every value."""
         return self.content
 
     @property

@@ -1,4 +1,4 @@
-"""Accepts y: makes it a numpy array without missing values, and decides whether it is classes."""
+"""Accepts y: converts it to a numpy array without missing values, and decides whether it holds classes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ROWS_A_CLASS = 5  # and so are those that hardly repeat
 
 
 def few_enough_for_classes(values: int, rows: int) -> bool:
-    """Whether so few different whole numbers are rather classes than amounts, when nobody said which they are."""
+    """Return whether so few distinct integers in so many rows are more likely classes than amounts."""
     return values <= 2 or (values <= MOST_CLASSES and values * ROWS_A_CLASS <= rows)
 
 
 def looks_like_classes(y: NDArray[Any]) -> bool:
-    """Whether a target is classes, when nobody said: the one rule of the verbs and of the command.
+    """Return whether a target holds classes if the user did not say; Python and the command use this same rule.
 
     Texts and yes-or-no are classes; numbers are where they are whole and few, and of several outputs where they are
     zeros and ones. Missing and infinite numbers, which are refused later, have no say.
@@ -41,7 +41,7 @@ def looks_like_classes(y: NDArray[Any]) -> bool:
 
 
 def accept_target(y: Any) -> NDArray[Any]:
-    """y as an array of one value a row, or of one row of outputs a row."""
+    """Convert y to an array of one value per row, or of one row of outputs per row."""
     if y is None:
         raise TargetError("heldout requires y to be passed, but the target y is None.")
     target = as_array(y.toarray() if is_sparse(y) else y)
@@ -57,7 +57,7 @@ def accept_target(y: Any) -> NDArray[Any]:
 
 
 def check_target(y: NDArray[Any], *, classification: bool, weight: NDArray[np.float64] | None) -> None:
-    """Refuse a target that is missing or infinite anywhere, or that has too few or too many classes."""
+    """Raise a TargetError if a value is missing or infinite, or if a classifier would have non-classes or one class."""
     _refuse_missing(y)
     if not classification:
         return
@@ -97,7 +97,7 @@ def _refuse_missing(y: NDArray[Any]) -> None:
 
 
 def _from_objects(y: NDArray[Any]) -> NDArray[Any]:
-    """Numbers kept as objects become an array of numbers; texts stay objects, so that no label is cut short."""
+    """Convert numbers stored as objects to a numeric array. Texts stay objects, so that no label is truncated."""
     types = set(map(type, y.flat))
     if types <= {str}:
         return y

@@ -1,4 +1,4 @@
-"""The task: X, y and the roles of rows, declared once and obeyed at every level of splitting."""
+"""The task: X, y and the roles of rows, declared once and used at every level of splitting."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from heldout.task.target import accept_target, check_target
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
-    """Made by :func:`heldout.task.task.declare`, which checks it; values are read-only from then on.
+    """Holds X, y and the roles of rows, read-only. Made and checked by :func:`heldout.task.task.declare`.
 
-    `X` stays in the container the user gave (numpy, scipy sparse, pandas, polars, or a 1-d array of
-    objects such as texts), so that learners see the feature names and types they expect.
+    `X` stays in the user's container (numpy, scipy sparse, pandas, polars, or a 1-d array of objects such as texts), so
+    that learners see the feature names and types they expect.
     """
 
     row_name: ClassVar[str] = "rows"  # what a row stands for, in descriptions of splits
@@ -61,12 +61,12 @@ class Task:
 
     @cached_property
     def container(self) -> Kind:
-        """The kind of container that X is."""
+        """The kind of container of X."""
         return container_kind(self.X)
 
     @cached_property
     def n_columns(self) -> int | None:
-        """How many columns X has, or None for a sequence of objects."""
+        """The number of columns of X, or None for a sequence of objects."""
         shape: tuple[int, ...] = self.X.shape
         return int(shape[1]) if len(shape) > 1 else None
 
@@ -77,7 +77,7 @@ class Task:
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """What kernels worked out about this task and will ask again, by keys of their own; it is not pickled."""
+        """Results that kernels keep for this task, by their own keys. It is not pickled."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -91,29 +91,29 @@ class Task:
 
     @cached_property
     def row_hashes(self) -> Hashes:
-        """A 128-bit hash of each row's content (X and y): what seeds depend on."""
+        """A 128-bit hash of each row's content (X and y). Seeds depend on it."""
         return row_hashes(self.X, self.y)
 
     @cached_property
     def index_hashes(self) -> Hashes:
-        """A 128-bit hash of each row's number: what tells row sets of this task apart."""
+        """A 128-bit hash of each row's number. It identifies sets of rows within this task."""
         return index_hashes(self.size)
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hex digits for the content of the whole task, roles and row order included."""
+        """A hash, in 32 hex digits, of the content of the whole task, including roles and row order."""
         return task_fingerprint(self)
 
     def content_key(self, rows: Rows) -> int:
-        """The key of the content of these rows, whatever their numbers: equal in any task that holds them."""
+        """Return the key of the content of these rows. It is the same in any task that contains the same rows."""
         return key_of(self.row_hashes, rows)
 
     def target_key(self, rows: Rows) -> int:
-        """The key of the targets of these rows, whatever their numbers and their columns."""
+        """Return the key of the targets of these rows. It does not depend on their numbers or columns."""
         return key_of(target_hashes(self.y[rows]), np.arange(len(rows)))
 
     def take(self, rows: Rows) -> Any:
-        """A private copy of these rows of X, in the user's own container."""
+        """Return a private copy of these rows of X, in the user's container."""
         return take_rows(self.X, rows)
 
 
@@ -185,7 +185,7 @@ def declare(
 
 
 def _named_columns_out(X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Put columns in the place of their names, and take them out of X."""
+    """Replace column names by the columns themselves, and remove these columns from X."""
     named = {role: name for role, name in given.items() if isinstance(name, str)}
     if not named:
         return X, given
@@ -203,7 +203,7 @@ def _named_columns_out(X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, An
 
 
 def _check_indexes(given: dict[str, Any]) -> None:
-    """Pandas objects of one length are meant to go together row by row, so their indexes must agree."""
+    """Raise an InputError if pandas objects of equal length have different indexes, so that their order is unclear."""
     labelled = {role: v for role, v in given.items() if is_pandas(v, "Series", "DataFrame")}
     if len(labelled) < 2:
         return
