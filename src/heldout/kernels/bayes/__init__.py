@@ -1,1 +1,1 @@
-"""Naive Bayes from sums over the rows of each class."""
+"""Naive Bayes, computed from sums over the rows of each class."""

@@ -1,7 +1,7 @@
-"""Naive Bayes of counts: from sums to log probabilities of columns, and from those to scores of held-out rows.
+"""Discrete naive Bayes (Multinomial, Complement, Bernoulli): from sums over rows to scores of held-out rows.
 
-The formulas are written as scikit-learn writes them, so that on whole numbers, whose sums lose no bit, they give the
-same bits: there only the product of rows with log probabilities is rounded differently.
+The formulas follow scikit-learn's order of operations. Sums of whole numbers are exact, so for them the log
+probabilities have the same bits as scikit-learn's. Only the product of rows with log probabilities rounds differently.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats, LostDig
 from heldout.kernels.sums.training_sums import Sums
 
 WHOLE = 2.0**52  # up to here sums of whole numbers are exact
-SPARSE_NUMBERS = 1 << 18  # scores of sparse rows made at a time
-LOST = 1e-13  # relative error of a smoothed count past which it is summed from the rows themselves
+SPARSE_NUMBERS = 1 << 18  # scores of sparse rows computed at a time
+LOST = 1e-13  # above this relative error a smoothed count is summed again from the training rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CountScores:
-    """The scores of one training set: x·logs + constant, by candidate and class."""
+    """Holds what scores a row of one training set: x·logs + constant, by candidate and class."""
 
     logs: Floats  # columns × (candidates · classes), or × candidates where classes are subtracted
     constant: Floats
-    largest: Floats  # candidates: of the logs
-    error: Floats  # candidates: errors of the logs
-    fixed: Floats  # candidates: errors of the constants
+    largest: Floats  # candidates: the largest |logs|
+    error: Floats  # candidates: error bounds of the logs
+    fixed: Floats  # candidates: error bounds of the constants
     good: Bools
     classes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Errors:
-    """How far counts may be from the true ones: not at all, for whole numbers."""
+    """Bounds on the rounding errors of the counts; 0 for whole numbers, whose sums are exact."""
 
     counts: Floats  # classes × columns
     weights: Floats  # classes
@@ -55,13 +55,13 @@ class Errors:
 
 
 def row_sizes(group: Group) -> Floats:
-    """Σ|x| of each row, computed once a study."""
+    """Return Σ|x| of each row; computed once a study."""
     X, key = group.data.X, ("sizes of rows", group.data.layout)
     return remember(group.work.products, key, lambda: np.asarray(abs(X).sum(axis=1), dtype=np.float64).ravel())
 
 
 def is_exact(group: Group) -> bool:
-    """Whether sums are of whole numbers so small that they lose no bit."""
+    """Return whether all values and weights are whole numbers so small that their sums are exact."""
     key = ("exact sums", group.data.layout)
     return remember(group.work.products, key, lambda: _is_exact(group.data, row_sizes(group)))
 
@@ -78,9 +78,10 @@ def _is_exact(data: Dataset, sizes: Floats) -> bool:
 
 
 def count_scores(group: Group, sums: Sums, *, own_rows: bool) -> CountScores:
-    """The scores for every smoothing. Raises LostDigits where subtraction left too few digits of some count.
+    """Compute the scores for every smoothing.
 
-    `own_rows` says that nothing was subtracted.
+    `own_rows` says that the sums were added up over the training rows directly, without subtraction. Otherwise raises
+    LostDigits where subtraction left too few digits of some count.
     """
     exact, smallest = is_exact(group), float(group.values.min())
     if not (exact or own_rows):
@@ -110,7 +111,7 @@ def _scores(form: Form, values: Floats, sums: Sums, *, exact: bool, proba: bool)
             error[place], largest[place] = off[0], np.abs(table).max(initial=0.0)
             if not exact:
                 fixed[place] += EPS * ROUNDINGS * float(np.abs(added).max())
-            elif form.kind is BernoulliNB:  # the last sum of two numbers may be another
+            elif form.kind is BernoulliNB:  # the last addition may round differently
                 fixed[place] += 4 * EPS * float(np.abs(added).max())
         usable = np.isfinite(table).all() and np.isfinite(added).all() and np.isfinite(fixed[place] + error[place])
         good[place] = usable and bool((sums.weights > 0).all())
@@ -147,7 +148,7 @@ def _prior(form: Form, sums: Sums, errors: Errors) -> tuple[Floats, float]:
 def _tables(
     form: Form, alpha: float, counted: tuple[Floats, Floats], errors: Errors
 ) -> tuple[Floats, Floats, tuple[float, float]]:
-    """What multiplies x (classes × columns), what is added (classes), and the errors of both."""
+    """Return what multiplies x (classes × columns), what is added (classes), and the error bounds of both."""
     counts, weights = counted
     inexact = bool(errors.weights.any())
     if form.kind is ComplementNB:
@@ -179,7 +180,7 @@ def _tables(
 def count_respond(
     group: Group, scores: CountScores, rows: Rows, *, proba: bool
 ) -> tuple[NDArray[np.intp], Floats | None, Bools]:
-    """Class places for rows × candidates, probabilities where wanted, and which candidates are certain of every row."""
+    """Return class codes (rows × candidates), probabilities if `proba`, and which candidates are sure on every row."""
     data, count = group.data, len(scores.good)
     codes = np.empty((len(rows), count), dtype=np.intp)
     found = np.empty((len(rows), count, scores.classes)) if proba else None

@@ -1,4 +1,4 @@
-"""The form of a naive Bayes learner: all of it but the number that smooths."""
+"""The settings of a naive Bayes learner that candidates of one group share: all but the smoothing parameter."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ MODELS: dict[type, tuple[str, ...]] = {
     ComplementNB: ("alpha",),
     BernoulliNB: ("alpha",),
 }
-LEAST_ALPHA = 1e-10  # what scikit-learn raises alpha to, where force_alpha is False
+LEAST_ALPHA = 1e-10  # scikit-learn raises smaller alphas to this where force_alpha is False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """X as the learners of counts read it, dense or sparse; of Bernoulli 1 where a number is above the threshold."""
+    """X as discrete naive Bayes reads it, dense or sparse.
 
-    negative: bool  # whether values below 0 are understood
-    threshold: float | None = None  # None: numbers stay as they are
+    BernoulliNB's values are 1 above the threshold and 0 elsewhere.
+    """
+
+    negative: bool  # whether values below 0 are allowed
+    threshold: float | None = None  # None: values are not binarized
     threshold_type: str = ""  # a threshold of another type is compared in another precision
 
     def problem(self, task: Task) -> str:
@@ -56,13 +59,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A naive Bayes learner. Equal forms differ in nothing but the number that smooths."""
+    """The settings of a naive Bayes learner. Candidates with equal forms differ only in the smoothing parameter."""
 
     kind: type
-    prior: tuple[float, ...] | None = None  # the user's own
+    prior: tuple[float, ...] | None = None  # given by the user
     fit_prior: bool = True
     force_alpha: bool = True
-    norm: bool = False  # of complement
+    norm: bool = False  # ComplementNB's
     counts: Counts | None = None  # None: Gaussian
 
     @property
@@ -71,7 +74,7 @@ class Form:
 
 
 def read_form(model: Any, task: Task) -> Form:
-    """The form of an unfitted model. Raises Refuse."""
+    """Return the form of an unfitted model. Raises Refuse where the kernel cannot answer it."""
     kind = type(model)
     if kind is GaussianNB:
         prior = read_priors(model.priors, task)
@@ -93,7 +96,7 @@ def read_form(model: Any, task: Task) -> Form:
 
 
 def read_smoothing(form: Form, value: Any) -> float:
-    """The number that smooths. Raises Refuse."""
+    """Return the smoothing parameter (alpha or var_smoothing). Raises Refuse where it is not a number from 0 up."""
     number = _one_number("var_smoothing" if form.gaussian else "alpha", value)
     return number if form.force_alpha else max(number, LEAST_ALPHA)
 

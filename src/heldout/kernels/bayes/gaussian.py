@@ -1,7 +1,7 @@
 """Gaussian naive Bayes: from sums over the rows of each class to scores of held-out rows.
 
 The score of a class is quadratic in x. With z = x − centre, a = 1/variance and m the class mean less the centre it is
-Σ(−½a·z² + a·m·z) plus a constant: the scores of every smoothing are two products of matrices.
+Σ(−½a·z² + a·m·z) plus a constant. So two matrix products give the scores of every smoothing.
 """
 
 from __future__ import annotations
@@ -18,27 +18,30 @@ from heldout.kernels.sums.dataset import ChunkReader
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats, LostDigits, Undecided, scales
 from heldout.kernels.sums.training_sums import Sums
 
-LOST = 1e-13  # relative error of a variance past which it is computed from the rows themselves
+LOST = 1e-13  # above this relative error a variance is computed again from the training rows
 OFFSET = 1e-9  # error that columns far from zero leave in scikit-learn's own standardised rows
-NO_WEIGHT = 1e-6  # a class that weighs less is as good as absent
+NO_WEIGHT = 1e-6  # a class with a smaller sum of weights counts as absent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GaussianScores:
-    """The scores of one training set: z²·quadratic + z·linear + constant, by candidate and class."""
+    """Holds what scores a row of one training set: z²·quadratic + z·linear + constant, by candidate and class."""
 
     quadratic: Floats  # columns × (candidates · classes), or × candidates where classes are subtracted
     linear: Floats
     constant: Floats
     centre: Floats  # columns
-    direct: Direct  # the same, for rows whose digits these products lose
-    fixed: Floats  # candidates: what errors are made of besides z²
+    direct: Direct  # a more exact way to compute the same scores, for rows where these products lose digits
+    fixed: Floats  # candidates: the part of the error bound that does not depend on z²
     error: Floats  # candidates: relative errors of variances
-    good: Bools  # candidates whose numbers can be trusted
+    good: Bools  # candidates whose scores can be trusted
 
 
 def _of_all_rows(sums: Sums) -> tuple[Floats, Floats, Floats]:
-    """Unweighted variances and means of all rows, within classes and between them, so that nothing cancels."""
+    """Return each column's unweighted variance and mean over all rows, and how large the sums behind the variance were.
+
+    The variance is the sum of that within and that between classes, so that no digits cancel.
+    """
     table = sums.grams if sums.plain is None else sums.plain
     reach = sums.reach if sums.plain is None else sums.plain_reach
     counts = sums.counts[:, None]
@@ -51,9 +54,10 @@ def _of_all_rows(sums: Sums) -> tuple[Floats, Floats, Floats]:
 
 
 def gaussian_scores(group: Group, sums: Sums, *, own_means: bool) -> GaussianScores:
-    """The scores for every smoothing. Raises LostDigits where too few digits are left.
+    """Compute the scores for every smoothing.
 
-    `own_means` says that the sums are about the means of their own rows, of which no more digits are to be had.
+    `own_means` says that the sums were centred at the means of their own rows, which is as exact as sums can be.
+    Otherwise raises LostDigits where too few digits are left.
     """
     scores = _scores(group, sums, own_means=own_means)
     if not own_means and not (scores.good.all() and (scores.error <= LOST).all()):
@@ -128,7 +132,7 @@ def _scores(group: Group, sums: Sums, *, own_means: bool) -> GaussianScores:
 def gaussian_respond(
     group: Group, scores: GaussianScores, rows: Rows, *, proba: bool
 ) -> tuple[NDArray[np.intp], Floats | None, Bools]:
-    """Class places for rows × candidates, probabilities where wanted, and which candidates are certain of every row."""
+    """Return class codes (rows × candidates), probabilities if `proba`, and which candidates are sure on every row."""
     data = group.data
     count, classes, columns = scores.direct.inverse.shape
     codes = np.empty((len(rows), count), dtype=np.intp)
@@ -164,10 +168,10 @@ def gaussian_respond(
 
 
 def _unsure(scores: GaussianScores, squares: Floats, margin: Floats, *, proba: bool) -> Bools:
-    """Which of these rows are in doubt for some candidate, each by errors of its own."""
+    """Return which of these rows some candidate cannot decide, by the error bound of each row and candidate."""
     inverse = scores.direct.inverse
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.stack([(squares @ one.T).max(axis=1) for one in inverse], axis=1)
         bound = (ROUNDINGS * EPS + scores.error) * (2.0 * distance + scores.fixed)
-        bound[:, ~scores.good] = 0.0  # those are brute force's in any case
+        bound[:, ~scores.good] = 0.0  # brute force answers those in any case
     return np.asarray(doubtful(margin, bound, inverse.shape[1], proba=proba).any(axis=1))

@@ -1,4 +1,4 @@
-"""The kernel `bayes`: naive Bayes from sums over the rows of each class, every smoothing at once."""
+"""The kernel `bayes`: naive Bayes from sums over the rows of each class, for all smoothing values at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from heldout.task.task import Task
 
 
 class BayesKernel(Kernel):
-    """GaussianNB alone or behind StandardScaler, MultinomialNB, ComplementNB and BernoulliNB. Tier: rounding."""
+    """GaussianNB (alone or behind StandardScaler), MultinomialNB, ComplementNB and BernoulliNB. Tier: rounding."""
 
     name = "bayes"
     models = MODELS
@@ -90,12 +90,12 @@ class BayesKernel(Kernel):
 
 
 def _no_shares(group: Group, rows: int) -> NDArray[np.float64]:
-    """What stands for probabilities that nothing asks for."""
+    """Return zeros in place of probabilities that no loss asks for."""
     return np.zeros((rows, len(group.values), group.data.class_count))
 
 
 def _labels(task: Task) -> NDArray[Any]:
-    """The classes in the type that scikit-learn's naive Bayes keeps them in."""
+    """Return the classes in the dtype that scikit-learn's naive Bayes gives them."""
     assert task.classes is not None, "the driver has looked for classes"
     columns = np.arange(float(len(task.classes)))[:, None]
     return np.asarray(GaussianNB(var_smoothing=1.0).fit(columns, task.classes).classes_)

@@ -1,4 +1,7 @@
-"""Labels and probabilities from scores of classes, where rounding may decide them, and closer scores of such rows."""
+"""Labels and probabilities from class scores, and which rows are too near a tie to be sure of them.
+
+Rows that may be decided by rounding error are scored a second time by a more exact formula (`Direct`).
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,18 @@ from numpy.typing import NDArray
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats
 
 BLOCK_NUMBERS = 1 << 20  # squares in memory at a time
-MARGIN = 4.0  # errors of two classes, on both sides
+MARGIN = 4.0  # how many error bounds the best class must lead by: both scores may be off, either way
 TOLERATED = 1e-10  # error of a probability: a tenth of the tier
 
 
 def classes_first(values: Floats, classes: int) -> Floats:
-    """Scores for rows × (candidates · classes) as classes × rows × candidates, which is fast to compare."""
+    """Reorder scores from rows × (candidates · classes) to classes × rows × candidates, which is fast to compare."""
     rows, width = values.shape
     return np.ascontiguousarray(values.reshape(rows, width // classes, classes).transpose(2, 0, 1))
 
 
 def best_two(scores: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """The best class, the first of equals, and how far the next is behind, of scores whose first axis is classes."""
+    """Return the best class (the first among equals), and how far the second is behind. The first axis is classes."""
     codes = np.zeros(scores.shape[1:], dtype=np.intp)
     best, second = scores[0].copy(), np.full(scores.shape[1:], -np.inf)
     for code, score in enumerate(scores[1:], start=1):
@@ -32,9 +35,9 @@ def best_two(scores: Floats) -> tuple[NDArray[np.intp], Floats]:
 
 
 def label_rows(values: Floats, classes: int, codes: NDArray[np.intp], shares: Floats | None) -> Floats:
-    """Write best classes into `codes` and probabilities into `shares`; return how far the next class is behind.
+    """Write the best classes into `codes` and probabilities into `shares`; return how far the second class is behind.
 
-    `values` are rows × (candidates · classes), or × candidates where they are differences of two classes.
+    `values` are rows × (candidates · classes), or rows × candidates where they are differences of two classes' scores.
     """
     if values.shape == codes.shape:
         np.greater(values, 0.0, out=codes, casting="unsafe")
@@ -47,7 +50,7 @@ def label_rows(values: Floats, classes: int, codes: NDArray[np.intp], shares: Fl
 
 
 def doubtful(margin: Floats, errors: Floats, classes: int, *, proba: bool) -> Bools:
-    """Where scores with errors up to these may have another best class, or a probability past the tier."""
+    """Return where scores with errors up to `errors` may change the best class, or move a probability past the tier."""
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         certain = margin >= MARGIN * errors  # an exact tie is certain where nothing was rounded
         if proba:
@@ -56,7 +59,7 @@ def doubtful(margin: Floats, errors: Floats, classes: int, *, proba: bool) -> Bo
 
 
 def probabilities(scores: Floats) -> Floats:
-    """exp(score − log Σ exp score) over the first axis, in the order of operations that scikit-learn has."""
+    """Return exp(score − log Σ exp score) over the first axis, in scikit-learn's order of operations."""
     best = scores.max(axis=0)
     equal = scores == best
     with np.errstate(under="ignore", invalid="ignore"):
@@ -68,23 +71,23 @@ def probabilities(scores: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Direct:
-    """The score of a class: base − ½ Σ (x − mean)² · inverse."""
+    """Holds what scores a row directly, class by class: base − ½ Σ (x − mean)² · inverse."""
 
     means: Floats  # classes × columns
     mean_errors: Floats  # classes × columns: errors of the means
     inverse: Floats  # candidates × classes × columns
     base: Floats  # candidates × classes
-    size: Floats  # candidates × classes: what the base is made of
+    size: Floats  # candidates × classes: the sum of the absolute terms of the base
     error: Floats  # candidates: relative errors of variances
 
     @property
     def block(self) -> int:
-        """Rows whose squares are in memory at a time."""
+        """How many rows are scored at a time, so that their squares fit in memory."""
         return max(1, BLOCK_NUMBERS // max(1, self.means.size))
 
 
 def score_directly(direct: Direct, x: Floats, *, proba: bool) -> tuple[NDArray[np.intp], Floats | None, Bools]:
-    """Class places for rows × candidates, probabilities where wanted, and where both are certain."""
+    """Return class codes (rows × candidates), probabilities if `proba`, and where both are sure."""
     classes = len(direct.means)
     scores = np.empty((classes, len(x), len(direct.base)))
     bounds = np.empty_like(scores)

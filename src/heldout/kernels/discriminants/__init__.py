@@ -1,1 +1,1 @@
-"""Discriminant analysis from sums over the rows of each class."""
+"""Linear and quadratic discriminant analysis, computed from sums over the rows of each class."""

@@ -1,4 +1,4 @@
-"""What a training set says of its classes: counts, means, and scatter about these means."""
+"""Class statistics of a training set: counts, means, and the scatter about these means."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from heldout.kernels.sums.training_sums import Sums
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Classes:
-    """Counts, means and scatter of classes in the columns as they are, and what a scaler makes of these columns."""
+    """Counts, means and scatter of each class on unscaled columns, and how a scaler centres and scales them."""
 
     counts: Floats  # classes
     means: Floats  # classes × columns, less the shift
     scatter: Floats  # classes × columns × columns: sums of products about the class means
-    reach: Floats  # classes × columns: how large the sums were that variances were subtracted from
+    reach: Floats  # classes × columns: how large the sums were before subtraction gave the variances
     shift: Floats  # columns
-    centre: Floats  # columns, less the shift: what the scaler takes off
+    centre: Floats  # columns, less the shift: what the scaler subtracts
     scale: Floats  # columns: what it divides by
     centred: Bools  # columns
     prepared: bool  # whether a scaler changes any column
 
     @property
     def spread(self) -> Floats:
-        """Classes × columns: sums of squares about the class means."""
+        """Sums of squares about the class means: classes × columns."""
         return np.asarray(np.einsum("kii->ki", self.scatter))
 
     @property
@@ -76,7 +76,7 @@ def classes_of(form: Form, columns: Columns, sums: Sums) -> Classes:
 
 
 def amplified(left: Floats, reach: Floats) -> float:
-    """How many times rounding errors of the sums grew when these sums of squares were subtracted from them."""
+    """Return by what factor rounding errors grew when these sums of squares were computed by subtraction."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(reach > 0, reach / left, 1.0)
     return float(max(1.0, ratio.max(initial=1.0)))

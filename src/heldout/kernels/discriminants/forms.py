@@ -1,4 +1,4 @@
-"""The form of a discriminant: all of it but how far scatter is shrunk."""
+"""The settings of a discriminant analysis that candidates of one group share: all but the shrinkage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOLVERS = {LinearDiscriminantAnalysis: ("svd", "lsqr", "eigen"), QuadraticDiscri
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A discriminant. Equal forms differ in nothing but their shrinkage."""
+    """The settings of a discriminant analysis. Candidates with equal forms differ only in their shrinkage."""
 
     quadratic: bool
     solver: str  # "svd", "lsqr" or "eigen"
@@ -27,17 +27,17 @@ class Form:
 
     @property
     def whitens(self) -> bool:
-        """Whether scikit-learn brings columns to equal spread first, so that their units do not matter."""
+        """Whether scikit-learn first scales columns to equal spread within classes, so that units do not matter."""
         return not self.quadratic and self.solver == "svd"
 
     @property
     def to_trace(self) -> bool:
-        """Whether scatter is shrunk towards its mean variance; else towards 1."""
+        """Whether scatter is shrunk towards its mean variance. Otherwise it is shrunk towards 1."""
         return not (self.quadratic and self.solver == "svd")
 
 
 def read_form(model: Any, task: Task) -> Form:
-    """The form of an unfitted model. Raises Refuse."""
+    """Return the form of an unfitted model. Raises Refuse where the kernel cannot answer it."""
     quadratic = type(model) is QuadraticDiscriminantAnalysis
     read_flag("store_covariance", model.store_covariance)
     if model.covariance_estimator is not None:
@@ -53,7 +53,7 @@ def read_form(model: Any, task: Task) -> Form:
 
 
 def read_shrinkage(form: Form, *raw: Any) -> float:
-    """How far scatter is shrunk. Raises Refuse."""
+    """Return the shrinkage, or QDA's reg_param with solver "svd". Raises Refuse where it is not a fixed number."""
     shrinkage, reg_param = raw[-1], raw[0] if form.quadratic else 0.0
     if form.solver == "svd" and shrinkage is not None:
         raise Refuse("solver='svd' takes no shrinkage")
@@ -66,7 +66,7 @@ def read_shrinkage(form: Form, *raw: Any) -> float:
 
 
 def _with_sum_one(priors: tuple[float, ...]) -> tuple[float, ...]:
-    """Priors as scikit-learn takes them: divided by their sum where that is not 1."""
+    """Return priors that add up to 1: as scikit-learn does, divided by their sum where that differs from 1."""
     off = abs(sum(priors) - 1.0)
     if abs(off - 1e-5) < 1e-12:
         raise Refuse("rounding decides whether the priors sum to 1")

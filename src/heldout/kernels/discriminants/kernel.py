@@ -1,4 +1,4 @@
-"""The kernel `discriminants`: linear and quadratic discriminants, all shrinkages from one decomposition."""
+"""The kernel `discriminants`: LDA and QDA, with all shrinkages from one eigendecomposition."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from heldout.kernels.sums.rounding import Bools, Floats, Undecided, certain_clas
 from heldout.kernels.sums.training_sums import Sums
 from heldout.task.task import Task
 
-LARGEST_SUMS = 1 << 28  # bytes that the products of the classes of one set of rows may take
+LARGEST_SUMS = 1 << 28  # bytes that the sums of products of all classes may take for one set of rows
 
 
 class DiscriminantKernel(Kernel):
@@ -67,7 +67,7 @@ class DiscriminantKernel(Kernel):
 
     def responses(self, group: Group, numbers: Numbers, methods: frozenset[str]) -> list[Responses]:
         labels = labels_of(group.work.task)
-        if group.form.quadratic:  # which keeps text in the type it has
+        if group.form.quadratic:  # QDA keeps the dtype of text labels
             assert group.work.task.classes is not None, "the driver has looked for classes"
             labels = group.work.task.classes
         return [_responses(labels, numbers[0][:, place, :], methods) for place in range(numbers[0].shape[1])]
@@ -90,13 +90,13 @@ class DiscriminantKernel(Kernel):
 
 
 def _zero_matters(group: Group) -> bool:
-    """Whether linear decision values are asked for whose zero is where the columns are zero."""
+    """Return whether LDA decision values of more than two classes are asked for: their zero depends on the centring."""
     wanted = "decision_function" in group.all_methods and group.data.class_count > 2
     return wanted and not group.form.quadratic
 
 
 def _scores_of_row(group: Group) -> int:
-    """Numbers for each row and candidate: of two classes, linear discriminants have only the difference."""
+    """Return how many scores each row and candidate has. LDA with two classes has only the difference."""
     classes = group.data.class_count
     if group.form.quadratic:
         return classes
@@ -139,14 +139,14 @@ def _reliable(group: Group, scores: Floats, errors: Floats, methods: frozenset[s
 
 
 def _decisions(scores: Floats, classes: int) -> Floats:
-    """Decision values, rows × candidates × numbers."""
+    """Return decision values: rows × candidates × numbers."""
     if classes == 2 and scores.shape[2] == 2:
         return np.asarray(scores[:, :, 1:] - scores[:, :, :1])
     return scores[:, :, :classes] + scores[:, :, classes:] if scores.shape[2] > classes else scores
 
 
 def _responses(labels: Any, scores: Floats, methods: frozenset[str]) -> Responses:
-    """What one candidate answers, from its scores for rows × numbers."""
+    """Return the responses of one candidate, from its scores (rows × numbers)."""
     of_classes = scores[:, : len(labels)]
     codes = (of_classes[:, 0] > 0).astype(np.intp) if of_classes.shape[1] == 1 else of_classes.argmax(axis=1)
     decision = proba = None

@@ -1,8 +1,8 @@
-"""Leave-one-out from the decompositions of the full set: every training set is the full one less a row.
+"""Leave-one-out for linear discriminant analysis, from one eigendecomposition a class: a rank-one change for each row.
 
-Without a row the scatter of its class loses n/(n − 1)·uuᵀ, with u the row about the mean of its class, and that mean
-moves by −u/(n − 1). Discriminants are −½ of the squared distance to each class mean, up to a number that all classes
-share.
+Taking out a row subtracts n/(n − 1)·uuᵀ from the scatter of its class, where u is the row less the mean of its class,
+and moves that mean by −u/(n − 1). A discriminant is −½ of the squared distance to the class mean, plus the log prior
+and a number that all classes share.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from heldout.kernels.discriminants.linear import BORDER, HOPELESS
 from heldout.kernels.driver.contract import Group
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Bools, Floats, Undecided
 
-LEVERAGE_LEFT = 1e-3  # a row that leaves less than this of the scatter in its own direction is answered apart
-NUMBERS = 1 << 18  # of inverse variances at work at a time, where each row has its own
+LEVERAGE_LEFT = 1e-3  # a row that leaves less than this of the scatter in its own direction goes to brute force
+NUMBERS = 1 << 18  # inverse variances in memory at a time, where each row has its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Base:
-    """The scatter within classes when a row of one class is taken out, before the row itself is."""
+    """Holds the scatter within classes with one row fewer in class `kind`, before any particular row is taken out."""
 
     form: Form
     classes: Classes
     shrinkages: Floats
     zero_matters: bool
     kind: int  # the class that loses a row
-    share: float  # of uuᵀ that the matrix loses
+    share: float  # the factor of uuᵀ that is subtracted from the scatter matrix
     basis: Floats  # columns × directions
     values: Floats  # eigenvalues
     trace: float
     grown: float
-    steep: Floats  # columns: the largest coefficient
+    steep: Floats  # columns: the largest |coefficient|
     priors: Floats
-    between: tuple[float, float, float]  # of "svd": see _between
+    between: tuple[float, float, float]  # for solver "svd": see _between
 
 
 def applies(group: Group, rows: int) -> bool:
-    """Whether leaving one row out is a change of rank one for this form."""
+    """Return whether leaving one row out is a rank-one change for this form."""
     if group.form.quadratic:
         return False
     if not group.form.whitens:
@@ -52,7 +52,7 @@ def applies(group: Group, rows: int) -> bool:
 
 
 def leave_one_out(group: Group, classes: Classes, held: Rows, *, zero_matters: bool) -> tuple[Floats, Floats]:
-    """Scores (held × candidates × numbers) of fits without each held row, and how far they may be off."""
+    """Return the scores (held × candidates × numbers) of the fits without each held row, and their error bounds."""
     data, shrinkages, form = group.data, group.values, group.form
     assert data.codes is not None, "discriminants have classes"
     kinds = data.class_count
@@ -117,7 +117,7 @@ def _base(form: Form, classes: Classes, kind: int, shrinkages: Floats, *, zero_m
 
 
 def _between(inside: Floats, weights: Floats) -> tuple[float, float, float]:
-    """The least and the largest spread of whitened class means, and how much a move of a mean counts in it."""
+    """Return the least and largest spread of the whitened class means, and how far moving a mean changes them."""
     roots = np.sqrt(weights / (len(weights) - 1))
     sizes = np.linalg.svd(roots[:, None] * inside, compute_uv=False)
     several = min(len(inside) - 1, inside.shape[1])
@@ -126,7 +126,7 @@ def _between(inside: Floats, weights: Floats) -> tuple[float, float, float]:
 
 
 def _may_drop(base: Base, u: Floats, left: Floats) -> Bools:
-    """Rows without which scikit-learn might drop a direction of the scatter, or of the class means."""
+    """Return the rows without which scikit-learn might drop a direction of the scatter or of the class means."""
     tol = base.form.tol * (1.0 + BORDER)
     least, largest, weight = base.between
     moved = weight * np.sqrt((u * u) @ (1.0 / base.values))[:, None] / (base.classes.counts[base.kind] - 1)
@@ -174,7 +174,7 @@ def _answer_rows(job: tuple[Base, Group, Rows]) -> tuple[Floats, Floats]:
 
 
 def _from_zero(base: Base, x: Floats, u: Floats) -> Floats:
-    """Each row from where scikit-learn's decision values have their zero, along the directions."""
+    """Return each row, in the eigenvector basis, relative to the point where scikit-learn's decision values are 0."""
     classes, left_in = base.classes, base.classes.counts[base.kind] - 1
     if not base.form.whitens:
         return np.asarray((x + classes.shift) @ base.basis)
@@ -190,29 +190,29 @@ def _from_zero(base: Base, x: Floats, u: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Inverses:
-    """Inverse variances along directions for each candidate: the same for all rows, or of each row its own."""
+    """Inverse variances along the eigenvectors for each candidate: shared by all rows, or one set for each row."""
 
     values: Floats  # directions × candidates, or rows × candidates × directions
 
     def product(self, squares: Floats) -> Floats:
-        """Σ squares · inverse over directions: rows × candidates."""
+        """Return Σ squares · inverse over directions: rows × candidates."""
         if self.values.ndim == 2:
             return np.asarray(squares @ self.values)
         return np.asarray((self.values @ squares[:, :, None])[:, :, 0])
 
     def squared(self, squares: Floats) -> Floats:
-        """Σ squares · inverse² over directions."""
+        """Return Σ squares · inverse² over directions: rows × candidates."""
         return Inverses(values=self.values**2).product(squares)
 
     @property
     def largest(self) -> Floats:
-        """Candidates, or rows × candidates."""
+        """The largest inverse variance: candidates, or rows × candidates."""
         return np.asarray(self.values.max(axis=0 if self.values.ndim == 2 else 2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Distances:
-    """Squared distances (rows × candidates) of several vectors a row, when the row itself has been taken out."""
+    """Squared distances (rows × candidates) of several vectors for each row, after that row was taken out."""
 
     of: tuple[Floats, ...]
     left: Floats  # rows × candidates: what taking the row out leaves of the determinant
@@ -220,7 +220,7 @@ class Distances:
 
 
 def distances(inverses: Inverses, u: Floats, share: Floats, vectors: Sequence[Floats]) -> Distances:
-    """vᵀ(M − share·uuᵀ)⁻¹v for each of these vectors, all along the directions of M (rows × directions)."""
+    """Return vᵀ(M − share·uuᵀ)⁻¹v for each vector v, all in the eigenvector basis of M (rows × directions)."""
     left = 1.0 - share * inverses.product(u * u)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         of = tuple(inverses.product(v * v) + share * inverses.product(v * u) ** 2 / left for v in vectors)
@@ -229,7 +229,10 @@ def distances(inverses: Inverses, u: Floats, share: Floats, vectors: Sequence[Fl
 
 
 def shrunk_inverses(values: Floats, shrinkages: Floats, target: Floats) -> Inverses:
-    """1/((1 − s)λ + s·target), with a target for each row; one for all rows where nothing is shrunk towards it."""
+    """Return 1/((1 − s)λ + s·target) with one target for each row.
+
+    The result is shared by all rows where no candidate shrinks, or where all targets are equal.
+    """
     plain = np.maximum(values, 0.0)
     with np.errstate(divide="ignore"):
         if not shrinkages.any():

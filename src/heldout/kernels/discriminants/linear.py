@@ -1,6 +1,6 @@
-"""Linear discriminants of one training set, for every shrinkage at once.
+"""Linear discriminants of one training set, for all shrinkages at once.
 
-With W the scatter within classes, shrunk, and mᵢ the class means about a centre a, the discriminant of class i is
+With W the shrunk scatter within classes, and mᵢ the class means relative to a centre a, the discriminant of class i is
 (x − a)ᵀW⁻¹mᵢ − ½mᵢᵀW⁻¹mᵢ + log πᵢ. One eigendecomposition of W serves every shrinkage s: its eigenvalues become
 (1 − s)λ + s·tr(W)/p. Another centre changes the discriminants of all classes by the same number.
 """
@@ -16,26 +16,26 @@ from heldout.kernels.discriminants.forms import Form
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Floats, Undecided
 
 HOPELESS = 1e-4  # a relative error of the scatter in its narrowest direction above this is beyond estimating
-WHOLE = float(1 << 30)  # sums of so small whole numbers are exact
-BORDER = 1e-6  # relative: nearer to a tolerance than this, rounding decides on which side
+WHOLE = float(1 << 30)  # sums of whole numbers are exact up to here
+BORDER = 1e-6  # relative: nearer to a tolerance than this, rounding decides on which side a value is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Directions:
-    """The inverse scatter: basis · diag(inverse) · basisᵀ, on unscaled columns."""
+    """Holds the inverse scatter as basis · diag(inverse) · basisᵀ, on unscaled columns."""
 
     basis: Floats  # columns × directions
     inverse: Floats  # directions × candidates
     unit: Floats  # columns: basis · unit has orthonormal directions
-    error: Floats  # candidates: how large errors of the matrix may be
+    error: Floats  # candidates: error bound of the scatter matrix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Linear:
-    """Discriminants (x − shift)·coef + constant, and what tells how far rounding may have moved them.
+    """Discriminants (x − shift)·coef + constant, and what bounds their rounding errors.
 
-    Of two classes there is one number, the difference. Of more there is one a class, and a last one that belongs to
-    all classes where decision values are asked for that depend on where zero is.
+    With two classes each row and candidate has one number, the difference. With more there is one for each class. A
+    last one is added to all classes where decision values are asked for, since their zero depends on the centring.
     """
 
     coef: Floats  # columns × candidates × numbers
@@ -45,13 +45,13 @@ class Linear:
     directions: Directions
     origin: Floats  # candidates: how far the centre lies from zero, where scikit-learn does not centre
     size: Floats  # candidates: how long the class means are, in the coordinates of the inverse
-    steep: Floats  # columns × candidates: the largest coefficient
-    fixed: Floats  # candidates: errors that no held-out row changes
+    steep: Floats  # columns × candidates: the largest |coefficient|
+    fixed: Floats  # candidates: errors that do not depend on the held-out row
 
     def errors(self, largest: Floats, x: Floats | None = None) -> Floats:
-        """For each candidate how far rounding may move a number, by the largest |x − shift| of each column.
+        """Return how far rounding may move a number of each candidate, given the largest |x − shift| of each column.
 
-        With the rows themselves, x − shift, it is a closer estimate.
+        With the rows themselves (`x`, less the shift) the bound is closer.
         """
         inverse = self.directions.inverse
         with np.errstate(over="ignore", invalid="ignore"):
@@ -66,7 +66,7 @@ class Linear:
 
 
 def solve_linear(form: Form, classes: Classes, shrinkages: Floats, *, zero_matters: bool) -> Linear:
-    """The discriminants of every shrinkage; raises Undecided where scikit-learn's own fit must answer."""
+    """Return the discriminants of every shrinkage. Raises Undecided where scikit-learn's own fit must answer."""
     priors = classes.priors(form)
     shares = priors if form.whitens else classes.counts / classes.rows
     centre = shares @ classes.means
@@ -105,7 +105,7 @@ def solve_linear(form: Form, classes: Classes, shrinkages: Floats, *, zero_matte
 
 
 def _numbers(along: Floats, inverse: Floats, logs: Floats, zero: Floats | None) -> tuple[Floats, Floats]:
-    """Coefficients (directions × candidates × numbers) and constants (candidates × numbers)."""
+    """Return coefficients (directions × candidates × numbers) and constants (candidates × numbers)."""
     if along.shape[1] == 2:
         ahead, both = along[:, 1] - along[:, 0], along[:, 1] + along[:, 0]
         constant = -0.5 * (ahead * both) @ inverse + (logs[1] - logs[0])
@@ -119,7 +119,7 @@ def _numbers(along: Floats, inverse: Floats, logs: Floats, zero: Floats | None) 
 
 
 def within(form: Form, classes: Classes) -> tuple[Floats, float]:
-    """The scatter within classes as a covariance of scaled columns, and how its rounding errors grew."""
+    """Return the scatter within classes as a covariance of scaled columns, and by what factor rounding errors grew."""
     if form.whitens or form.priors is None:
         weights = np.full(len(classes.counts), 1.0 / classes.rows)
     else:
@@ -129,7 +129,7 @@ def within(form: Form, classes: Classes) -> tuple[Floats, float]:
 
 
 def _shrunk(form: Form, classes: Classes, shrinkages: Floats) -> Directions:
-    """For "lsqr" and "eigen"."""
+    """Return the inverse scatter of solvers "lsqr" and "eigen", which shrink."""
     matrix, grown = within(form, classes)
     values, vectors = np.linalg.eigh(matrix)
     target = float(np.trace(matrix)) / len(matrix)
@@ -143,7 +143,10 @@ def _shrunk(form: Form, classes: Classes, shrinkages: Floats) -> Directions:
 
 
 def _whitened(form: Form, classes: Classes) -> Directions:
-    """For "svd": columns of equal spread within classes; directions narrower than the tolerance are dropped."""
+    """Return the inverse scatter of solver "svd", which scales columns to equal spread within classes.
+
+    Directions narrower than `tol` are dropped, as in scikit-learn.
+    """
     matrix, grown = within(form, classes)
     spread = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
     _check_spread(classes, spread)
@@ -163,7 +166,11 @@ def _whitened(form: Form, classes: Classes) -> Directions:
 
 
 def _check_spread(classes: Classes, spread: Floats) -> None:
-    """A column without spread is left alone, or its rounding errors are blown up: only exact zeros are sure."""
+    """Raise Undecided where rounding decides whether a column varies within classes.
+
+    scikit-learn leaves a column without spread unscaled; a spread that is only rounding error would be blown up. Only
+    exact zeros of whole numbers are sure.
+    """
     raw = classes.means + classes.shift
     middle = np.abs(raw).max(axis=0)
     still = spread == 0
@@ -176,7 +183,7 @@ def _check_spread(classes: Classes, spread: Floats) -> None:
 
 
 def _between(form: Form, weights: Floats, along: Floats, inverse: Floats) -> Floats:
-    """The class means without the directions in which they hardly differ, which scikit-learn drops."""
+    """Return the class means without the directions in which they hardly differ, which scikit-learn drops."""
     roots = np.sqrt(inverse)[:, None]
     inside = (along * roots).T  # classes × directions
     _, sizes, turned = np.linalg.svd(np.sqrt(weights / (len(weights) - 1))[:, None] * inside, full_matrices=False)

@@ -1,4 +1,4 @@
-"""Quadratic discriminants of one training set, for every shrinkage at once.
+"""Quadratic discriminants of one training set, for all shrinkages at once.
 
 The discriminant of class i is −½((x − mᵢ)ᵀΣᵢ⁻¹(x − mᵢ) + log det Σᵢ) + log πᵢ. One eigendecomposition of each class's
 covariance serves every shrinkage: eigenvalues become (1 − r)λ + r, or (1 − s)λ + s·tr(Σᵢ)/p.
@@ -18,26 +18,26 @@ from heldout.kernels.sums.rounding import EPS, ROUNDINGS, Floats, Undecided
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Shape:
-    """One class: its mean, the directions of its covariance, and their inverse variances for each candidate."""
+    """Holds one class: its mean, the eigenvectors of its covariance, and the inverse variances for each candidate."""
 
     mean: Floats  # columns, less the shift
     basis: Floats  # columns × directions, on unscaled columns
-    inverse: Floats  # directions × candidates; NaN where the candidate is left to scikit-learn
+    inverse: Floats  # directions × candidates; NaN where the candidate is left to brute force
     constant: Floats  # candidates: what is added to −½ of the squared distance
-    error: Floats  # candidates: how large errors of the covariance may be
+    error: Floats  # candidates: error bound of the covariance
     unsteady: Floats  # candidates: how far an error of the mean, and of reading a row, may move a distance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Quadratic:
-    """Discriminants of each class, and what tells how far rounding may have moved them."""
+    """Holds the discriminants of each class, and what bounds their rounding errors."""
 
     shapes: tuple[Shape, ...]
     shift: Floats
     scale: Floats
 
     def scores(self, x: Floats) -> tuple[Floats, Floats]:
-        """Scores for rows x − shift (rows × candidates × classes), and for each candidate how far they may be off."""
+        """Return scores (rows × candidates × classes) of rows less the shift, and their error bound by candidate."""
         count = self.shapes[0].inverse.shape[1]
         scores = np.empty((len(x), count, len(self.shapes)))
         errors = np.zeros(count)
@@ -57,7 +57,7 @@ class Quadratic:
 
 
 def solve_quadratic(form: Form, classes: Classes, shrinkages: Floats) -> Quadratic:
-    """The discriminants of every shrinkage; raises Undecided where scikit-learn's own fit must answer, or fail."""
+    """Return the discriminants of every shrinkage. Raises Undecided where scikit-learn's own fit must answer."""
     columns = len(classes.shift)
     fewest = columns if form.solver == "svd" else 2
     if (classes.counts < max(2, fewest)).any():

@@ -1,4 +1,4 @@
-"""The kernel `glm`: all penalties of a training set fitted together, by the very steps that scikit-learn takes."""
+"""The kernel `glm`: fits all penalties of a training set together, by the same L-BFGS steps as scikit-learn."""
 
 from __future__ import annotations
 
@@ -30,19 +30,20 @@ from heldout.study.answers import Answer
 from heldout.task.task import Task
 
 SURE_ITERATIONS = 30  # up to here iterates agree with scikit-learn's within 1e-12
-MOST_ITERATIONS = 60  # past it rounding errors have grown so far that hardly a fit agrees
-AGREE = 1e-11  # of the largest linear predictor: how far a fit may lie from one that rounds otherwise
-BORDER = 1e-10  # likewise: nearer to the border between two classes rounding may decide the label
+MOST_ITERATIONS = 60  # past it rounding errors have grown so much that hardly any fit agrees
+AGREE = 1e-11  # of the largest linear predictor: how far two fits that sum in another order may differ
+BORDER = 1e-10  # likewise: nearer to the border between two classes, rounding may decide the label
 WORST_SCALING = 1e4  # largest mean square of a column over the smallest variance, past which L-BFGS takes many steps
-BATCH = 64  # training sets answered before they are scored and let go
-LOOKED_AT = 1000  # rows from which that is told
-MOST_COLUMNS = 500  # up to which it is
+BATCH = 64  # training sets that are solved before their answers are scored and freed
+LOOKED_AT = 1000  # rows from which scaling is judged
+MOST_COLUMNS = 500  # scaling is judged up to so many columns
 
 
 class GlmKernel(PreparedKernel[Glm]):
     """LogisticRegression, Poisson-, Gamma- and TweedieRegressor by L-BFGS, alone or behind other steps. Tier: rounding.
 
-    scikit-learn's default fit ends far from the optimum, so its iterates are followed, not its problem solved anew.
+    scikit-learn's default fit ends far from the optimum. So the kernel follows scikit-learn's iterates instead of
+    solving the problem more exactly.
     """
 
     name = "glm"
@@ -91,7 +92,7 @@ KERNEL = GlmKernel()
 
 
 def solve_training(training: Training, *, candidates: Sequence[Glm], work: Work) -> list[dict[int, Responses]]:
-    """For each held-out side the responses of the candidates that are sure."""
+    """Return, for each held-out part, the responses of the candidates whose fits are sure."""
     found: list[dict[int, Responses]] = [{} for _ in training.answers]
     if not candidates:
         return found
@@ -120,10 +121,10 @@ def solve_training(training: Training, *, candidates: Sequence[Glm], work: Work)
 
 
 def follow(objective: Objective, start: Floats, *, tol: float, max_iter: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """The coefficients of every candidate, and which of them agree with scikit-learn's.
+    """Return the coefficients of every candidate, and which of them agree with scikit-learn's.
 
     Rounding errors grow with the iterations. Candidates that took many are fitted a second time with all sums in
-    another order: where that moves a fit, scikit-learn's own rounding would have as well.
+    another order. Where that changes a fit, scikit-learn's own rounding would have changed it as well.
     """
     count = len(objective.penalties)
     most = min(MOST_ITERATIONS, max_iter)
@@ -141,7 +142,7 @@ def follow(objective: Objective, start: Floats, *, tol: float, max_iter: int) ->
 
 
 def responses_of(predictors: Floats, classes: NDArray[Any] | None, methods: frozenset[str]) -> Responses | None:
-    """What the fitted estimator answers, from linear predictors (rows × predictors); None where rounding decides."""
+    """Return responses from linear predictors (rows × predictors), or None if rounding decides a label."""
     if classes is None:
         with np.errstate(over="ignore"):
             return Responses(predict=np.exp(predictors[:, 0]))
@@ -184,7 +185,7 @@ def _about_preparation(candidate: Glm, task: Task, several: bool) -> str | None:
 
 
 def _is_badly_scaled(X: Any) -> bool:
-    """Whether some column lies far from zero, or is large, in spreads of another."""
+    """Return whether some column's mean square is far above the smallest variance of a column."""
     if X.shape[1] > MOST_COLUMNS:
         return False
     rows = X[:: -(-X.shape[0] // LOOKED_AT)]

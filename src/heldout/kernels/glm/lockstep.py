@@ -1,9 +1,9 @@
 """L-BFGS of many candidates in lock-step: SciPy decides every step, and all candidates share each pass over the rows.
 
-`scipy.optimize.minimize` runs one minimisation at a time and asks for one point at a time. Here each candidate has a
-SciPy state of its own, all are advanced until they ask for a point, and the objective evaluates these points together.
-SciPy offers this "reverse communication" under a private name, so a small minimisation checks, once a process, that it
-ends at the same bits as the public function; where it does not, the public function runs, candidate by candidate.
+`scipy.optimize.minimize` runs one minimisation at a time and asks for one point at a time. Here each candidate has its
+own SciPy state. All are advanced until they ask for a point, and the objective evaluates these points together. SciPy
+offers this "reverse communication" under a private name. So a small minimisation checks, once a process, that it ends
+at the same bits as the public function. Where it does not, the public function runs, one candidate after the other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NEW_ITERATION, CONVERGED, STOP, WANTS_VALUE = 1, 4, 5, 3  # tasks of SciPy's L-B
 
 
 class Minima(NamedTuple):
-    """Where each candidate's minimisation ended."""
+    """Holds where each candidate's minimisation ended."""
 
     points: Floats  # candidates × coefficients
     iterations: NDArray[np.intp]
@@ -36,7 +36,11 @@ class Minima(NamedTuple):
 def minimise_together(
     evaluate: Evaluate, starts: Floats, *, tol: float, max_iter: int, lockstep: bool | None = None
 ) -> Minima:
-    """Minimise from each start as scikit-learn has SciPy do it. One that reaches `max_iter` has not converged."""
+    """Minimise from each start, with the settings that scikit-learn gives SciPy.
+
+    A minimisation that reaches `max_iter` has not converged. `lockstep` of None uses lock-step where this SciPy allows
+    it.
+    """
     if lockstep if lockstep is not None else has_reverse_communication():
         return _in_lockstep(evaluate, starts, tol, max_iter)
     found = [_by_public_function(evaluate, c, start, tol, max_iter) for c, start in enumerate(starts)]
@@ -47,7 +51,7 @@ def minimise_together(
 
 @cache
 def has_reverse_communication() -> bool:
-    """Whether this SciPy can be driven step by step, to the same bits as its public function."""
+    """Return whether this SciPy can be driven step by step, to the same bits as its public function."""
     target = np.array([1.0, -2.0, 0.5])
 
     def evaluate(which: list[int], at: Floats) -> tuple[Floats, Floats]:
@@ -91,7 +95,7 @@ def _in_lockstep(evaluate: Evaluate, starts: Floats, tol: float, max_iter: int) 
 
 
 class _State:
-    """One minimisation, as SciPy's own loop keeps it."""
+    """Holds the state of one minimisation, as SciPy's own loop keeps it."""
 
     def __init__(self, start: Floats, tol: float, max_iter: int) -> None:
         n, m = len(start), MEMORY
@@ -111,7 +115,7 @@ class _State:
         self._line_task = np.zeros(2, dtype=np.int32)
 
     def advance(self) -> bool:
-        """Go on with the value and gradient at hand; whether those of another point are wanted."""
+        """Continue with the current value and gradient. Return True if those of another point are needed."""
         lbfgsb: Any = getattr(optimize, "_lbfgsb")  # noqa: B009 - private, which `has_reverse_communication` checks
         integers, logicals, counts, reals = self._saved
         while True:

@@ -1,4 +1,4 @@
-"""What the kernel reads of a model: all that decides how scikit-learn minimises, and the strength of the penalty."""
+"""What the kernel reads of a model: the settings that decide how scikit-learn minimises, and the penalty."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from heldout.task.task import Task
 
 MODELS = (LogisticRegression, PoissonRegressor, GammaRegressor, TweedieRegressor)
 WORDS = "LogisticRegression, PoissonRegressor, GammaRegressor or TweedieRegressor"
-FEWEST_ITERATIONS = 20  # fits that stop before are as fast by scikit-learn
+FEWEST_ITERATIONS = 20  # fits with a smaller max_iter are as fast with scikit-learn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Glm(Candidate):
-    """A generalised linear model: candidates of a group differ in the strength of their penalty alone."""
+    """A generalised linear model. Candidates of a group differ only in the strength of their penalty."""
 
     strength: float  # C of a classifier, alpha of a regressor
 
@@ -51,7 +51,7 @@ class Glm(Candidate):
 
 
 def strength_of(model: Any) -> float:
-    """How strong the penalty of a model is; raises Refuse with the reason where its fit cannot be followed."""
+    """Return the model's C or alpha. Raises Refuse with the reason where its fit cannot be followed."""
     if model.solver != "lbfgs":
         raise Refuse(f"solver={model.solver!r}: only lbfgs is followed")
     if type(model.fit_intercept) not in (bool, np.bool_):
@@ -74,7 +74,7 @@ def strength_of(model: Any) -> float:
 
 def _logistic_strength(model: LogisticRegression) -> float:
     usual = LogisticRegression()
-    for name in ("penalty", "l1_ratio", "dual", "n_jobs"):  # other values are of other solvers, or deprecated
+    for name in ("penalty", "l1_ratio", "dual", "n_jobs"):  # other values belong to other solvers, or are deprecated
         if getattr(model, name) != getattr(usual, name):
             raise Refuse(f"{name}={getattr(model, name)!r}: only {name}={getattr(usual, name)!r} is followed")
     if np.inf != model.C and not (is_number(model.C) and model.C > 0):
@@ -88,7 +88,7 @@ def _has_log_link(model: TweedieRegressor) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Problem:
-    """The objectives of several candidates on one training set, and where their minimisations start."""
+    """Holds the objective of several candidates on one training set, and where their minimisations start."""
 
     objective: Objective
     start: Floats
@@ -96,7 +96,7 @@ class Problem:
 
 
 def make_problem(models: Sequence[Glm], rows: PreparedRows) -> Problem | None:
-    """The problem that scikit-learn would solve; None for rows on which it would compute otherwise, or fail."""
+    """Return the problem that scikit-learn would solve, or None for rows where it computes differently, or fails."""
     first, X = models[0], matrix_of(rows.train)
     if X is None or (rows.weight is not None and not rows.weight.sum() > 0):
         return None
@@ -135,7 +135,7 @@ def make_problem(models: Sequence[Glm], rows: PreparedRows) -> Problem | None:
 
 
 def matrix_of(X: Any) -> Any:
-    """Rows as numbers in double precision, dense or sparse; None where scikit-learn would read them otherwise."""
+    """Return rows in double precision, dense or sparse, or None where scikit-learn would read them differently."""
     is_sparse: bool = sparse.issparse(X)
     try:
         X = X.tocsr() if is_sparse else np.asarray(X)

@@ -1,7 +1,7 @@
-"""The objectives that scikit-learn minimises: mean loss of a linear predictor and a quadratic penalty.
+"""The objectives that scikit-learn minimises: mean loss of a linear predictor plus a quadratic penalty.
 
-Values and gradients of several candidates at once, from two matrix products over the training rows. Every loss is
-written as a sum of terms of one sign, so that the values keep their digits where classes are far apart.
+Two matrix products over the training rows give the values and gradients of several candidates at once. Every loss is
+written as a sum of terms of one sign, so that no digits cancel where classes are far apart.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ BLOCK_NUMBERS = 1 << 17  # linear predictors computed at a time: a megabyte, whi
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Objective:
-    """One training set and the penalty of each candidate.
+    """The objective on one training set, with the penalty of each candidate.
 
-    Coefficients of a candidate are one row: for each linear predictor those of the columns, and then the intercept.
+    The coefficients of a candidate are one row: for each linear predictor those of the columns, and then the intercept.
     """
 
     columns: Any  # (columns + intercept) × rows, dense, or sparse with rows × (columns + intercept) as its transpose
     y: NDArray[Any]  # targets of regressions, codes of classes
-    weight: Floats | None  # of rows, adding up to 1; None where all are equal
+    weight: Floats | None  # of rows, with sum 1; None where all are equal
     penalties: Floats  # one a candidate: scikit-learn's l2_reg_strength
     intercept: bool
     classes: int = 0  # 0 for regressions with a log link
-    power: float = 0.0  # of the variance of those: 1 Poisson, 2 gamma
+    power: float = 0.0  # of the variance function of regressions: 1 is Poisson, 2 is gamma
 
     @property
     def predictors(self) -> int:
-        """Linear predictors a row."""
+        """Linear predictors of each row: one a class where there are more than two, otherwise 1."""
         return self.classes if self.classes > 2 else 1
 
     @property
     def size(self) -> int:
-        """Coefficients of a candidate."""
+        """The number of coefficients of one candidate."""
         return int(self.predictors * self.columns.shape[0])
 
     def __call__(self, which: list[int], at: Floats) -> tuple[Floats, Floats]:
-        """Values and gradients of these candidates at these points."""
+        """Return the values and gradients of these candidates at these points."""
         coefficients = at.reshape(len(which) * self.predictors, -1)
         values, slopes = np.zeros(len(which)), np.zeros_like(coefficients)
         rows = len(self.y)
@@ -71,7 +71,7 @@ class Objective:
         return values, gradients.reshape(len(which), -1)
 
     def _losses(self, predictors: Floats, y: NDArray[Any]) -> Floats:
-        """The loss of each candidate on each row; `predictors` become its derivatives."""
+        """Return the loss of each candidate on each row, and overwrite `predictors` with its derivatives."""
         with np.errstate(over="ignore", invalid="ignore"):  # a value that is not finite ends the candidate's run
             if self.classes > 2:
                 return _multinomial(predictors, y)
@@ -80,7 +80,7 @@ class Objective:
             return _log_link(predictors[:, 0], y, self.power)
 
     def reversed(self, which: NDArray[np.intp]) -> Objective:
-        """The same problem of some candidates with rows and columns in reverse order, so that sums round otherwise."""
+        """Return the problem of some candidates with rows and columns reversed, so that sums round differently."""
         order = np.arange(self.columns.shape[0])
         penalised = order[:-1] if self.intercept else order
         penalised[:] = penalised[::-1].copy()
@@ -93,13 +93,13 @@ class Objective:
         )
 
     def predictors_at(self, at: Floats) -> Floats:
-        """Linear predictors of the training rows: candidates × predictors × rows."""
+        """Return the linear predictors of the training rows: candidates × predictors × rows."""
         coefficients = at.reshape(len(at) * self.predictors, -1)
         return np.asarray(coefficients @ self.columns).reshape(len(at), self.predictors, -1)
 
 
 def columns_of(X: Any, *, intercept: bool) -> Any:
-    """The columns of training rows as the rows of a matrix, and ones for the intercept."""
+    """Return the transpose of X, with a row of ones for the intercept."""
     columns, ones = X.T, np.ones((1, X.shape[0]))
     if sparse.issparse(X):
         return sparse.vstack((columns, sparse.csr_matrix(ones)), format="csc") if intercept else columns

@@ -1,1 +1,1 @@
-"""Lasso and elastic nets: scikit-learn's own coordinate descent, on products of columns that training sets share."""
+"""Lasso and ElasticNet: scikit-learn's own coordinate descent, on Gram matrices whose sums training sets share."""

@@ -1,4 +1,4 @@
-"""scikit-learn's coordinate descent on products of columns: the same steps as on rows, and the same stopping test."""
+"""Runs scikit-learn's coordinate descent on a Gram matrix: the same steps as on rows, and the same stopping test."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from sklearn.linear_model import _cd_fast, enet_path
 
 from heldout.kernels.sums.rounding import Floats
 
-MANY_STEPS = 50  # passes over the columns, past which rounding errors may have grown: a disturbed copy shows how far
-DISTURBANCE = 1e-14  # relative, of the copy's products
-STEADY = 1e-11  # relative to the largest coefficient: as far as the copy may stray
+MANY_STEPS = 50  # passes over the columns; after more, a second fit on disturbed products shows how errors grew
+DISTURBANCE = 1e-14  # relative, of the products of that second fit
+STEADY = 1e-11  # relative to the largest coefficient: how far the second fit may differ
 NEAR = 1e-6  # relative: a duality gap nearer to the tolerance than this may stop another fit one pass sooner or later
-# The compiled function is private. It takes these arguments in the versions named; others go by the public path.
+# The compiled function is private. It takes these arguments in this version; others use the public `enet_path`.
 COMPILED = tuple(map(int, sklearn.__version__.split(".")[:2])) == (1, 9)
 
 
 class Problem(NamedTuple):
-    """Least ½‖y − Xw‖² + l1·‖w‖₁ + ½·l2·‖w‖², by products of centred columns and target."""
+    """Minimises ½‖y − Xw‖² + l1·‖w‖₁ + ½·l2·‖w‖², given products of the centred columns and target."""
 
     C: Floats  # columns × columns, C order
     d: Floats  # columns
@@ -27,7 +27,7 @@ class Problem(NamedTuple):
 
 
 class Penalty(NamedTuple):
-    """The parameters of one candidate."""
+    """Holds the parameters of one candidate."""
 
     alpha: float
     l1_ratio: float
@@ -43,7 +43,7 @@ class Descent(NamedTuple):
 
 
 def descend(problem: Problem, penalty: Penalty, count: int, *, positive: bool) -> Descent:
-    """The fit of one candidate, from coefficients of 0 as scikit-learn starts it."""
+    """Fit one candidate, from coefficients of 0 as scikit-learn does."""
     l1, l2 = penalty.alpha * penalty.l1_ratio * count, penalty.alpha * (1.0 - penalty.l1_ratio) * count
     y = np.array([problem.length])
     if COMPILED:
@@ -69,9 +69,9 @@ def descend(problem: Problem, penalty: Penalty, count: int, *, positive: bool) -
 
 
 def is_steady(problem: Problem, penalty: Penalty, count: int, descent: Descent, *, positive: bool) -> bool:
-    """Whether rounding errors leave a fit where it is: scikit-learn makes others on the rows than we on the products.
+    """Return whether rounding errors leave a fit unchanged: scikit-learn's on rows differ from ours on the Gram matrix.
 
-    A fit that did not converge is not: scikit-learn's own gives the warning.
+    A fit that did not converge is never steady, so that scikit-learn's own fit gives the warning.
     """
     if not (descent.gap <= descent.limit and np.isfinite(descent.weights).all()):
         return False

@@ -1,4 +1,4 @@
-"""The kernel `lasso`: scikit-learn's own descent for every penalty, on products of columns instead of rows."""
+"""The kernel `lasso`: scikit-learn's own coordinate descent for every penalty, on the Gram matrix instead of rows."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from heldout.search.search import Search
 from heldout.task.task import Task
 
 MODELS = {Lasso: ("alpha", "tol", "max_iter"), ElasticNet: ("alpha", "tol", "max_iter", "l1_ratio")}
-PASSES = 25  # over the columns that a fit takes, about, at the tolerance that scikit-learn stops at
-SHARED_BY = 4  # training sets, at least, that the products of a block of rows serve
+PASSES = 25  # over the columns that a fit takes, roughly, at scikit-learn's default tolerance
+SHARED_BY = 4  # at least so many training sets share the products of a block of rows
 LARGEST_SUMS = 1 << 27  # bytes: several of them must fit a step's memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A linear model with an absolute penalty. Equal forms differ in nothing but the penalty and when to stop."""
+    """Settings of Lasso or ElasticNet. Candidates with equal forms differ only in the penalty and the stopping rule."""
 
     intercept: bool
     positive: bool
@@ -49,7 +49,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fitted:
-    """The predictors of one training set, and the candidates whose fits rounding leaves where they are."""
+    """Holds the predictors of one training set, and which candidates' fits rounding errors leave unchanged."""
 
     predictors: LinearPredictors
     steady: Bools
@@ -120,7 +120,7 @@ class LassoKernel(Kernel):
             return solve_each(self, group, batch)
 
     def refuses_size(self, search: Search, task: Task, rows: int) -> str | None:
-        """By operation counts: products that several training sets share and passes over them, or passes over rows."""
+        """Return why Gram matrices would take more operations than descents over rows, or None."""
         columns, fits = task.n_columns or 1, max(1, len(search))
         products = rows * columns**2 / SHARED_BY + fits * PASSES * columns**2
         if columns <= 2 * rows and products <= fits * PASSES * 2 * rows * columns:

@@ -1,1 +1,1 @@
-"""Nearest neighbours: one search answers every n_neighbors and weighting, and without a scaler every fold as well."""
+"""Nearest neighbours: one search answers every n_neighbors and weighting, and without preprocessing every fold."""

@@ -1,4 +1,4 @@
-"""From nearest rows to responses, in scikit-learn's own arithmetic, for all k at once."""
+"""From nearest rows to responses, in scikit-learn's own order of operations, for all k at once."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from heldout.kernels.neighbours.members import Member
 from heldout.kernels.sums.rounding import Bools, Floats
 from heldout.task.task import Task
 
-VOTES_TIE = 1e-10  # relative: weighted votes nearer than this are counted by scikit-learn itself
+VOTES_TIE = 1e-10  # relative: where weighted votes are nearer than this, scikit-learn itself answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Target:
-    """y as neighbours use it: codes of classes, or numbers, a column an output."""
+    """y as neighbours use it: class codes or numbers, with one column for each output."""
 
     y: NDArray[Any]  # n × outputs
     flat: bool  # y had one value a row
     classes: tuple[NDArray[Any], ...] | None  # of each output; None for numbers
-    exact: bool  # sums of it are exact in any order
+    exact: bool  # its sums are exact in any order
 
     @property
     def one_class_output(self) -> bool:
@@ -33,7 +33,7 @@ class Target:
 
 
 def target_of(task: Task, *, classifier: bool) -> Target:
-    """The target of a task, coded where it is classes."""
+    """Return the target of a task, as codes for a classifier."""
     flat = task.y.ndim == 1
     columns = task.y.reshape(len(task), -1)
     if not classifier:
@@ -52,7 +52,7 @@ def _sums_exactly(y: NDArray[Any]) -> bool:
 
 
 class Answers:
-    """The responses of several candidates on the rows of a run, filled part by part."""
+    """Holds the responses of several candidates on the rows of a run, filled part by part."""
 
     def __init__(self, members: Sequence[Member], target: Target, rows: int, *, proba: bool) -> None:
         self.members = members
@@ -75,12 +75,12 @@ class Answers:
 
     @staticmethod
     def row_bytes(target: Target, members: int, *, proba: bool) -> int:
-        """Bytes that one row takes here and in scoring."""
+        """Return the bytes that one row takes here and in scoring."""
         classes = len(target.classes[0]) if proba and target.classes is not None else 0
         return int(members * (40 * target.y.shape[1] + 8 * classes))
 
     def put(self, number: int, rows: Any, fitted: Any, X: Any) -> None:
-        """What a fitted learner itself says on some rows."""
+        """Store a fitted learner's own predictions on some rows."""
         predicted = fitted.predict(X)
         predicted = predicted.reshape(predicted.shape[0], -1)
         if self.target.classes is None:
@@ -93,7 +93,7 @@ class Answers:
             self.proba[number, rows] = fitted.predict_proba(X)
 
     def responses(self, number: int) -> Responses:
-        """The responses of one candidate on all rows."""
+        """Return the responses of one candidate on all rows."""
         if self.target.classes is None:
             values = self.values[number]
             return Responses(predict=values.ravel() if self.target.flat else values)
@@ -110,13 +110,13 @@ class Answers:
 
 
 def fill(answers: Answers, which: Sequence[int], near: Near, cut: slice, arithmetic: Arithmetic) -> Bools:
-    """Answer some members, all of one weighting, on some rows; which answers are in doubt, members × rows."""
+    """Answer some members, all with the same weights=, on some rows. Return which are in doubt: members × rows."""
     ks = np.array([answers.members[number].k for number in which], dtype=np.intp)
     weights = None
     if answers.members[which[0]].weights == "distance":
         weights = inverse_distances(near.far[:, : ks.max()])
     values = answers.target.y[near.rows]  # rows × neighbours × outputs
-    last_bits = answers.target.classes is None or answers.proba is not None  # winners alone forgive them
+    last_bits = answers.target.classes is None or answers.proba is not None  # labels alone do not depend on them
     tied = ties(near, arithmetic)
     alike = (values[:, 1:] == values[:, :-1]).all(axis=2)
     if weights is not None and last_bits:
@@ -158,7 +158,7 @@ def _fill_means(answers: Answers, which: Any, ks: Any, values: NDArray[Any], wei
 
 
 def _fill_votes(answers: Answers, which: Any, ks: Any, values: NDArray[np.int32], cut: slice) -> NDArray[Any]:
-    """Count votes; by how many the winner leads, at the least over outputs, rows × values of k."""
+    """Count votes. Return by how many the winner leads, the least over outputs: rows × values of k."""
     assert answers.target.classes is not None
     assert answers.codes is not None
     kind: Any = np.int16 if ks.max() < 2**14 else np.int32
@@ -167,7 +167,7 @@ def _fill_votes(answers: Answers, which: Any, ks: Any, values: NDArray[np.int32]
     for j, classes in enumerate(answers.target.classes):
         codes = values[:, : ks.max(), j]
         most, second, winner = (np.zeros(least.shape, dtype=kind) for _ in range(3))
-        left = np.broadcast_to(ks.astype(kind), least.shape)  # votes not counted yet: in the end, those of the last
+        left = np.broadcast_to(ks.astype(kind), least.shape)  # votes not counted yet; in the end the last class's
         for code in range(len(classes)):
             votes = left
             if code < len(classes) - 1:
@@ -187,7 +187,10 @@ def _fill_votes(answers: Answers, which: Any, ks: Any, values: NDArray[np.int32]
 def _fill_weighted_votes(
     answers: Answers, which: Any, ks: Any, values: NDArray[np.int32], weights: Floats, *, cut: slice
 ) -> Floats:
-    """Sums run along the neighbours, one after the other, as in scikit-learn's probabilities; the winner's lead."""
+    """Add up weighted votes. Return the winner's lead, the least over outputs: rows × values of k.
+
+    Sums run along the neighbours one after the other, as in scikit-learn's predict_proba.
+    """
     assert answers.target.classes is not None
     assert answers.codes is not None
     least = np.full((len(values), len(ks)), np.inf)

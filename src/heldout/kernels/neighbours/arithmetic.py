@@ -1,8 +1,8 @@
 """Which search scikit-learn would use on a training set, and how sure its order of neighbours is.
 
-Trees and most metrics work out each pair of rows by itself, so a distance has the same bits in whatever company. The
-Euclidean distance by brute force is taken from matrix products of blocks instead (x·x − 2x·y + y·y), so its last bits
-depend on the block: there an order is only sure where the gap is wider than the error of that formula.
+Trees and most metrics compute each pair of rows by itself, so a distance has the same bits whatever rows are computed
+with it. The Euclidean distance by brute force is computed from matrix products of blocks (x·x − 2x·y + y·y), so its
+last bits depend on the block. There an order is sure only where the gap is wider than the error of that formula.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from heldout.task.task import Task
 EUCLIDEAN = ("euclidean", "sqeuclidean")
 TIE = 1e-10  # relative: nearer than this, two distances count as tied
 SINGLE_TIE = 1e-6  # where scikit-learn subtracts in single precision
-TRIED_ROWS = 32  # on which a learner is tried out
+TRIED_ROWS = 32  # rows on which a learner is tried out
 LARGEST_VALUE = 1e100  # squares of larger values come near overflow
 TINIEST = 1e-280  # below this, numbers lose digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arithmetic:
-    """How scikit-learn compares distances for one candidate."""
+    """Describes how scikit-learn compares distances for one candidate."""
 
     tie: float  # relative width of a tie; 0 means equal bits
-    expanded: bool  # taken from matrix products, so sure only beyond their error
-    rowwise: bool  # a row's answer does not depend on the rows that are asked with it
+    expanded: bool  # distances come from matrix products, so an order is sure only beyond their error
+    rowwise: bool  # a row's answer does not depend on the other rows of the query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Setting:
-    """A search on columns that no step prepares, as scikit-learn would make it."""
+    """The search that scikit-learn would make on the task's columns, where no preprocessing comes before it."""
 
-    X: NDArray[Any]  # as it reads them
+    X: NDArray[Any]  # as scikit-learn reads it
     model: Any  # a learner, not fitted
-    few: str  # how it searches for few neighbours: by a tree, or by brute force
+    few: str  # the method for few neighbours: a tree, or brute force
     euclidean: bool
-    fast: bool  # its compiled brute force takes these columns and this metric
-    votes: bool | None  # its compiled vote does; None where that depends on the number of rows
+    fast: bool  # scikit-learn's compiled brute force (ArgKmin) supports this X and metric
+    votes: bool | None  # so does its compiled vote (ArgKminClassMode); None where that depends on the number of rows
 
     def method(self, k: int, n: int) -> str:
-        """How it searches for k neighbours among n training rows."""
+        """Return the method that searches for k neighbours among n training rows."""
         return "brute" if self.model.algorithm == "auto" and k >= n // 2 else self.few
 
 
 def setting_of(model: Any, task: Task) -> Setting | None:
-    """The setting of a learner, tried out on a few rows: it raises or warns where scikit-learn does.
+    """Return the setting of a learner, or None where X cannot be read as a plain numeric matrix.
 
-    None where X is left to scikit-learn's own reading.
+    Fits and predicts on a few rows, so that it raises or warns where scikit-learn does.
     """
     X = numeric_matrix(task.X)
     if X is None:
@@ -86,7 +86,7 @@ def _votes(knn: Any, X: Any, fit_X: Any) -> bool:
 def shared_arithmetic(
     setting: Setting, method: str, weights: str | None, *, one_class_output: bool
 ) -> Arithmetic | None:
-    """How scikit-learn compares, or None where only its own search of each training set gives the same bits."""
+    """Return how scikit-learn compares, or None where only a search of each training set gives the same bits."""
     if method != "brute":
         return Arithmetic(tie=TIE, expanded=False, rowwise=True)
     if one_class_output and weights == "uniform":
@@ -101,7 +101,7 @@ def shared_arithmetic(
 
 
 def fitted_arithmetic(knn: Any, X: Any, weights: str | None) -> Arithmetic:
-    """How a fitted learner compares the distances that its own search gave for these rows."""
+    """Return how a fitted learner compares the distances that its own search gave for these rows."""
     if knn._fit_method != "brute":
         return Arithmetic(tie=TIE, expanded=False, rowwise=True)
     single = getattr(knn, "outputs_2d_", True) is False
@@ -112,7 +112,7 @@ def fitted_arithmetic(knn: Any, X: Any, weights: str | None) -> Arithmetic:
 
 
 def expansion_error(norms: Floats, columns: int) -> Floats:
-    """How far two squared distances from rows of these squared norms may be off together, besides a relative part.
+    """Return how far two squared distances may be off together, besides a relative part, from rows' squared norms.
 
     Each is off by at most (p + 4)·ε·(x·x + y·y), and y·y ≤ 2 x·x + 2 d².
     """
@@ -120,7 +120,7 @@ def expansion_error(norms: Floats, columns: int) -> Floats:
 
 
 def numeric_matrix(X: Any) -> NDArray[Any] | None:
-    """Dense columns as scikit-learn reads them, or None where its own reading must be left to it."""
+    """Return X as scikit-learn reads it, or None where it is not a dense numeric matrix of moderate values."""
     if issparse(X) or len(X.shape) != 2:
         return None
     try:
@@ -132,20 +132,20 @@ def numeric_matrix(X: Any) -> NDArray[Any] | None:
     return matrix if plain and np.abs(matrix).max() < LARGEST_VALUE else None
 
 
-# ---------------------------------------------------------------------- where an order is not sure enough
+# ---------------------------------------------------------------------- ties between neighbours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Near:
-    """The nearest training rows of each asked row, one more than the largest k; infinitely far where there are none."""
+    """The nearest training rows of each query row, one more than the largest k; where there are too few, inf."""
 
-    rows: NDArray[np.int32]  # asked × (largest k + 1), rows of the task
-    far: Floats  # distances, or of a Euclidean search of our own their squares
+    rows: NDArray[np.int32]  # query rows × (largest k + 1), rows of the task
+    far: Floats  # distances; squared for our own Euclidean search
     slack: Floats  # a gap up to this may be rounding alone
 
 
 def ties(near: Near, arithmetic: Arithmetic) -> Bools:
-    """Whether each neighbour and the next might change places."""
+    """Return whether each neighbour and the next might change places."""
     if arithmetic.tie == 0.0:
         return np.asarray((near.far[:, 1:] == near.far[:, :-1]) & np.isfinite(near.far[:, 1:]))
     with np.errstate(invalid="ignore"):
@@ -155,7 +155,7 @@ def ties(near: Near, arithmetic: Arithmetic) -> Bools:
 
 
 def doubtful(tied: Bools, alike: Bools, ks: NDArray[np.intp], *, order: bool) -> tuple[Bools, NDArray[np.int32]]:
-    """Asked rows × values of k: whether ties leave the answer open, and how many of the first k they may replace.
+    """Return whether ties leave an answer open, and how many of the first k they may replace (rows × values of k).
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def doubtful(tied: Bools, alike: Bools, ks: NDArray[np.intp], *, order: bool) ->
         return open_, loose
     tied = tied[some]
     unlike = tied & ~alike[some]
-    unlike[:, -1] |= tied[:, -1]  # who else is tied with the last is not known
+    unlike[:, -1] |= tied[:, -1]  # rows beyond the list may be tied with its last
     links = np.arange(tied.shape[1])
     before = np.concatenate([np.zeros((len(some), 1), dtype=np.intp), np.cumsum(unlike, axis=1)], axis=1)
     # The chain of ties around each link: where it starts, and where it ends.

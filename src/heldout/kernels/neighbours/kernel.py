@@ -1,9 +1,10 @@
 """The kernel `neighbours`: KNeighborsClassifier and KNeighborsRegressor, for every n_neighbors and weighting at once.
 
-Law: a neighbour list of a row, less the rows that do not train, is its neighbour list in that training set; so one
-search serves every training set of a task whose columns are not prepared, and every k. Where two neighbours are as far
-as each other within rounding, scikit-learn's own search decides. Tier: identical.
-It must refuse training sets that lack a class, and functions of the user's own.
+Law: without the rows that do not train, a row's neighbour list in the whole task is its list in that training set. So
+one search serves every k, and every training set of a task whose columns are not preprocessed. Where two neighbours are
+equally far within rounding, scikit-learn's own search decides. Tier: identical.
+
+It must refuse training sets that lack a class, and metrics and weights that are functions.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer
 from heldout.task.task import Task
 
-FIT = 2_000_000  # what a fit and a question cost besides distances, in operations
-SORTING = 20  # operations that a distance costs besides its columns
+FIT = 2_000_000  # operations of a fit and a predict call besides distances
+SORTING = 20  # operations of a distance besides its columns
 
 
 class Neighbours(PreparedKernel[Member]):
-    """One search for many cells."""
+    """KNeighborsClassifier and KNeighborsRegressor: one search answers many cells. Tier: identical."""
 
     name = "neighbours"
     tier = "identical"
@@ -77,7 +78,7 @@ class Neighbours(PreparedKernel[Member]):
         return 0
 
     def _size_refusal(self, search: Search, task: Task, *, parts: int, trained_on: int, held: int) -> str | None:
-        """Why a training of this size is left to brute force: too few rows, or by operation counts."""
+        """Return why a training of this size is left to brute force, or None: too few rows, or by operation counts."""
         largest, most = remember(search.memo, "extent of neighbours", lambda: self._extent(search))
         if largest > trained_on:
             return f"a candidate asks for {largest} neighbours of {trained_on} training rows"
@@ -89,7 +90,7 @@ class Neighbours(PreparedKernel[Member]):
         return f"with {most} candidate(s) and {parts} part(s), a search of each is cheaper than one of the whole"
 
     def _extent(self, search: Search) -> tuple[int, int]:
-        """The largest number of neighbours, and how many candidates the largest group has."""
+        """Return the largest number of neighbours, and how many candidates the largest group has."""
         members = self.read_all(search)[0].values()
         groups = Counter(member.group for member in members)
         return max(member.k for member in members), max(groups.values())
@@ -125,7 +126,7 @@ class Group:
     spread: Spread
 
     def answer(self, step: Step, number: int, run: Run, *, proba: bool) -> Iterator[Answer]:
-        """All members on one run; brute force where scikit-learn fails or warns, which it must show."""
+        """Answer all members on one run. Where scikit-learn fails or warns, brute force answers and reports it."""
         started = perf_counter()
         answers = Answers(self.members, self.target, len(run.rows), proba=proba)
         failed = False
@@ -159,7 +160,7 @@ class Group:
 def _prepare(
     members: Sequence[Member], target: Target, runs: Sequence[Run], work: Work, spread: Spread
 ) -> Group | None:
-    """The group, with the lists that the runs read; None where scikit-learn fails or warns."""
+    """Return the group, with the lists that the runs read; None where scikit-learn fails or warns."""
     with catch_all_warnings() as caught:
         try:
             setting = setting_of(members[0].model, work.task) if members[0].before is None else None

@@ -1,4 +1,4 @@
-"""The nearest rows of a whole task: free of candidates, so that every training set reads the same lists."""
+"""Neighbour lists over all rows of a task. They do not depend on candidates, so every training set reads the same."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from heldout.kernels.sums.rounding import Bools, Floats
 from heldout.kernels.threads import Spread
 
 BLOCK_NUMBERS = 320_000  # distances held at once, about what a cache holds
-SAMPLED = 4  # one number in so many tells roughly how large the wanted ones are
+SAMPLED = 4  # one number in so many is sampled to estimate how large the wanted ones are
 ENTRY_BYTES = 12
 
 
 class Found(NamedTuple):
-    """For each asked row the nearest rows, nearest first."""
+    """For each query row the nearest rows, nearest first."""
 
-    rows: NDArray[np.int32]  # asked × length
-    far: Floats  # asked × length; squared for a Euclidean search of our own
-    reach: Floats  # no row that is left out is nearer than this; infinite when none is left out
-    slack: Floats  # how much nearer it might be after all, or its order among neighbours wrong
+    rows: NDArray[np.int32]  # query rows × length
+    far: Floats  # query rows × length; squared for our own Euclidean search
+    reach: Floats  # every row outside the list is at least this far; infinite when the list holds all rows
+    slack: Floats  # how far rounding may change these distances
 
     def some(self, which: Any) -> Found:
-        """What was found for some of the asked rows."""
+        """Return what was found for some of the query rows."""
         return Found(*(array[which] for array in self))
 
 
 class EuclideanSearcher:
-    """Squared distances by one matrix product a block. About five times as fast as scikit-learn's own brute force."""
+    """Squared distances by one matrix product a block, about five times as fast as scikit-learn's brute force."""
 
     def __init__(self, X: NDArray[Any]) -> None:
         X = np.asarray(X, dtype=np.float64)
@@ -45,7 +45,7 @@ class EuclideanSearcher:
         norms = np.einsum("ij,ij->i", centred, centred)
         self._norms, self._error = norms, expansion_error(norms, columns)
         self._left = np.concatenate([-2.0 * centred, np.ones((self.size, 1))], axis=1)
-        # Columns of the table stand in a drawn order, so that the first of them are a fair sample of all.
+        # Columns of the table are in random order, so that the first of them are a fair sample of all.
         self._order = np.random.default_rng(0).permutation(self.size).astype(np.int32)
         self._right = np.ascontiguousarray(np.concatenate([centred, norms[:, None]], axis=1)[self._order].T)
 
@@ -64,7 +64,7 @@ class EuclideanSearcher:
 
 
 class LibrarySearcher:
-    """scikit-learn's own search, for metrics that it works out pair by pair: its distances have the same bits."""
+    """scikit-learn's own search, for metrics that are computed pair by pair: its distances have the same bits."""
 
     def __init__(self, setting: Setting, method: str, work: Work) -> None:
         self.size, self._X, self._work = len(setting.X), setting.X, work
@@ -82,7 +82,7 @@ class LibrarySearcher:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lists:
-    """Neighbour lists of many rows of a task: kept while they fit the budget, else made anew when asked for."""
+    """Neighbour lists of many rows of a task: kept if they fit the memory budget, otherwise searched when asked for."""
 
     searcher: EuclideanSearcher | LibrarySearcher
     length: int
@@ -90,7 +90,7 @@ class Lists:
     kept: Found | None = None
 
     def serves(self, rows: Rows, length: int) -> bool:
-        """Whether these lists cover such rows at such a length."""
+        """Return whether these lists cover such rows at such a length."""
         covered = self.place is None or bool((self.place[rows] >= 0).all())
         return covered and self.length >= min(length, self.searcher.size)
 
@@ -103,7 +103,7 @@ class Lists:
 def make_lists(
     searcher: EuclideanSearcher | LibrarySearcher, rows: Rows, length: int, *, spread: Spread, room: int
 ) -> Lists:
-    """Lists of the nearest rows of each of these rows, kept where they take no more than `room` bytes."""
+    """Return lists of the nearest rows of each of these rows, kept where they take no more than `room` bytes."""
     length = min(length, searcher.size)
     if len(rows) * length * ENTRY_BYTES > room:
         return Lists(searcher=searcher, length=length)
@@ -119,23 +119,23 @@ def make_lists(
 
 
 def list_length(need: int, share: float) -> int:
-    """How long a list must be for `need` of it to be training rows, when a share of all rows trains.
+    """Return how long a list must be to hold `need` training rows, when a share of all rows trains.
 
-    Few rows come out short: those are searched again with a longer list.
+    For a few rows the list turns out too short; those are searched again with a longer one.
     """
     return int(np.ceil(need / share + 3.5 * np.sqrt(need * (1.0 - share)) / share)) + 4
 
 
 def slices(count: int, size: int) -> Sequence[slice]:
-    """Neighbouring slices of at most this size."""
+    """Return adjacent slices of at most this size."""
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
 
 def smallest(table: Floats, wanted: int) -> tuple[Floats, NDArray[np.intp]]:
-    """The `wanted` smallest numbers of each line, in order, and their places; all of them where there are fewer.
+    """Return the `wanted` smallest numbers of each row, sorted, and their places; all of them where there are fewer.
 
-    A sample tells a bound below which there are enough numbers, most likely, so that few are sorted. The numbers of a
-    line should stand in no order of their own.
+    A sample estimates a bound below which there are enough numbers, so that few must be sorted. So the numbers of a row
+    should stand in random order.
     """
     width = table.shape[1]
     wanted, share = min(wanted, width), wanted / SAMPLED

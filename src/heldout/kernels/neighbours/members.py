@@ -20,7 +20,7 @@ WORDS = "KNeighborsClassifier or KNeighborsRegressor"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Member(Candidate):
-    """One candidate of a group; members of a group differ in n_neighbors and weights alone."""
+    """One candidate of a group. Members of a group differ only in n_neighbors and weights."""
 
     k: int
     weights: str | None

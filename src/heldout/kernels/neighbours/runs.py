@@ -1,4 +1,4 @@
-"""Runs: neighbouring parts of one panel, whose held-out rows stand end to end and are answered together."""
+"""Runs: adjacent parts of one panel, whose held-out rows are concatenated and answered together."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from heldout.study.study import TrainRef
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Run:
-    """Neighbouring parts of one panel."""
+    """Adjacent parts of one panel."""
 
     work: Work
     trainings: tuple[Training, ...]  # of each part, with the one held-out part that it answers here
-    rows: Rows  # held-out rows end to end
+    rows: Rows  # held-out rows, concatenated
     cuts: Rows  # where each part begins, and the last ends
-    trained_on: Rows  # how many rows train for each part
+    trained_on: Rows  # the number of training rows of each part
 
     @property
     def helds(self) -> list[Held]:
@@ -34,15 +34,15 @@ class Run:
         return self.trainings[part].trains[0]
 
     def rows_of(self, part: int) -> slice:
-        """Where the rows of a part are among those of the run."""
+        """Return where the rows of a part are among those of the run."""
         return slice(int(self.cuts[part]), int(self.cuts[part + 1]))
 
     def part_of(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The part of each of these rows of the run."""
+        """Return the part of each of these rows of the run."""
         return np.searchsorted(self.cuts, places, side="right") - 1
 
     def repeats_rows(self) -> bool:
-        """Whether a training side names a row more than once."""
+        """Return whether a training set names a row more than once."""
         own = {
             ref
             for training in self.trainings
@@ -53,7 +53,7 @@ class Run:
         return any(len(np.unique(rows)) < len(rows) for rows in each)
 
     def trains(self, parts: NDArray[np.intp], near: NDArray[np.int32]) -> Bools:
-        """Whether each of these rows (asked × neighbours) trains for the part of its asked row; parts ascend."""
+        """Return whether each neighbour (query rows × neighbours) trains for its query row's part. Parts ascend."""
         trains, name = np.zeros(len(self.work.task), dtype=bool), ""
         keeps = np.empty(near.shape, dtype=bool)
         for part in np.unique(parts).tolist():
@@ -72,7 +72,7 @@ class Run:
 
 
 def make_runs(trainings: Sequence[Training], work: Work, most_rows: int) -> Iterator[Run]:
-    """The held-out sides of these trainings, by panel, in runs of at most so many rows where parts allow it."""
+    """Yield the held-out parts of these trainings, by panel, in runs of at most `most_rows` rows where possible."""
     panels: dict[tuple[str, str, str], list[tuple[Held, Training]]] = {}
     for training in trainings:
         for held in training.answers:
@@ -106,7 +106,7 @@ def _run(pairs: Sequence[tuple[Held, Training]], work: Work) -> Run:
 
 
 def nearest(lists: Lists, run: Run, cut: slice, *, width: int, tie: float) -> Near:
-    """The nearest training rows of some rows of a run; lists that prove too short are made longer for those rows."""
+    """Return the nearest training rows of some rows of a run. Rows whose list is too short are searched again."""
     rows, part = run.rows[cut], run.part_of(np.arange(cut.start, cut.stop))
     need = np.minimum(width, run.trained_on[part])
     near = Near(
@@ -125,7 +125,7 @@ def nearest(lists: Lists, run: Run, cut: slice, *, width: int, tie: float) -> Ne
 
 
 def _take(found: Found, keeps: Bools, need: NDArray[np.intp], to: Near, todo: NDArray[np.intp], *, tie: float) -> Bools:
-    """Copy the first kept neighbours of each line to `to`; which lines have too few."""
+    """Copy the first kept neighbours of each row to `to`. Return which rows have too few."""
     flat, counts = kept_places(keeps)
     starts = np.cumsum(counts) - counts
     slots = np.arange(to.rows.shape[1])

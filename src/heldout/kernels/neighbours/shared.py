@@ -1,4 +1,4 @@
-"""One search of the whole task, which answers every training set, k and weighting, or one of each training set."""
+"""Answers members from one search of the whole task for every training set, or from a search of each training set."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from heldout.kernels.threads import Spread
 from heldout.kernels.within.signature import signature
 
 BLOCK_ROWS = 512
-OWN = "own"  # the search by matrix products
+OWN = "own"  # our own search by matrix products
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """How some members are answered on a run: from which lists, compared how."""
+    """Describes how some members are answered on a run: which search, and how distances are compared."""
 
-    search: str  # OWN, or scikit-learn's own search by this method
+    search: str  # OWN, or the method of scikit-learn's search
     arithmetic: Arithmetic
     weights: str | None
 
@@ -47,7 +47,7 @@ class Route:
 def routes(
     members: Sequence[Member], target: Target, run: Run, setting: Setting | None
 ) -> dict[Route | None, list[int]]:
-    """The members by route; those under None need a search of each training set."""
+    """Return the members by route. Those under None need a search of each training set."""
     by_route: dict[Route | None, list[int]] = {}
     sizes = {int(run.trained_on.min()), int(run.trained_on.max())}
     shares = setting is not None and not run.repeats_rows()
@@ -76,7 +76,7 @@ def prepare_lists(
     work: Work,
     spread: Spread,
 ) -> dict[str, Lists]:
-    """The neighbour lists that these runs read, by search: made, or left by an earlier step."""
+    """Return the neighbour lists that these runs read, by search. Lists of an earlier step are used again."""
     wanted: dict[str, tuple[int, list[Rows]]] = {}
     for run, by_route in runs:
         for route, numbers in by_route.items():
@@ -100,16 +100,16 @@ def prepare_lists(
 def answer_shared(
     answers: Answers, which: Sequence[int], run: Run, route: Route, *, setting: Setting, lists: Lists, spread: Spread
 ) -> list[tuple[int, int]]:
-    """Answer these members on all rows of a run; scikit-learn settles what ties leave open.
+    """Answer these members on all rows of a run. scikit-learn decides the rows that ties leave open.
 
-    What comes back are parts and members that need a search of their own, since there rows depend on each other.
+    Returns the (part, member) pairs that need a search of their own, since there a row's answer depends on other rows.
     """
     width = max(answers.members[number].k for number in which) + 1
     doubtful = np.zeros((len(which), len(run.rows)), dtype=bool)
 
     def answer(cut: slice) -> None:
         near = nearest(lists, run, cut, width=width, tie=route.arithmetic.tie)
-        if route.arithmetic.expanded:  # scikit-learn's own error, from norms that are not centred, comes on top
+        if route.arithmetic.expanded:  # add scikit-learn's own error, from norms that are not centred
             X = setting.X[run.rows[cut]].astype(np.float64, copy=False)
             norms = np.einsum("ij,ij->i", X, X)
             near = replace(near, slack=near.slack + expansion_error(norms, X.shape[1]))
@@ -135,7 +135,7 @@ def _settle(answers: Answers, which: Sequence[int], run: Run, part: int, doubtfu
 
 
 def answer_part(answers: Answers, which: Sequence[int], run: Run, part: int) -> None:
-    """Answer these members on one part of a run."""
+    """Answer these members on one part of a run, from a search of its training set."""
     n = int(run.trained_on[part])
     with as_asked(run.work):
         rows = _prepared(answers, run, part)
@@ -188,7 +188,7 @@ def _answer_alike(answers: Answers, which: Sequence[int], rows: PreparedRows, ru
 
 
 def _near(rows: Any, far: Any, knn: Any, X: Any, arithmetic: Arithmetic) -> Near:
-    """The library's distances; where it votes by others, more exact ones, with the error that lies between."""
+    """Return the library's distances, squared and with an error bound where the compiled vote computes its own."""
     if not arithmetic.expanded:
         return Near(rows=rows, far=far, slack=np.zeros(len(far)))
     squares = far if knn.effective_metric_ == "sqeuclidean" else far * far
@@ -197,7 +197,7 @@ def _near(rows: Any, far: Any, knn: Any, X: Any, arithmetic: Arithmetic) -> Near
 
 
 def _settle_rows(answers: Answers, number: int, knn: Any, X: Any, lines: Bools, *, start: int) -> None:
-    """Let the fitted learner itself answer rows that ties leave open: all of them where rows depend on each other."""
+    """Let the fitted learner itself answer the rows that `lines` marks."""
     member = answers.members[number]
     knn.n_neighbors, knn.weights = member.k, member.weights
     asked = np.flatnonzero(lines)

@@ -1,1 +1,1 @@
-"""Partial least squares from sums over rows: all numbers of components from one run on products of columns."""
+"""Partial least squares from sums over rows: one run on the Gram matrix gives every number of components."""

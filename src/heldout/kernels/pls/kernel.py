@@ -1,4 +1,4 @@
-"""The kernel `pls`: PLSRegression of one target, all numbers of components from one run on products of columns."""
+"""The kernel `pls`: PLSRegression of one target; one run on the Gram matrix gives every number of components."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from heldout.search.search import Search
 from heldout.task.task import Task
 
 FEWEST_ROWS = 3
-ROW_COPIES = 6  # memory that a run on rows takes, in copies of its rows
-SMALLEST_TARGET = 1e-4  # of an unscaled target's deviation: scikit-learn takes what is below 2e-15 for constant
+ROW_COPIES = 6  # memory that fitting from rows takes, in copies of these rows
+SMALLEST_TARGET = 1e-4  # standard deviation of an unscaled target: scikit-learn calls it constant below 2e-15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """Partial least squares. Equal forms differ in nothing but the number of components."""
+    """Settings of PLSRegression. Candidates with equal forms differ only in the number of components."""
 
     scale: bool  # PLSRegression's own scaling, after that of a StandardScaler in front
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fitted:
-    """The predictors of one training set, and how far rounding may move them."""
+    """Holds the predictors of one training set, and what bounds their rounding errors."""
 
     predictors: LinearPredictors
-    unit: Floats  # columns: what they are divided by before components are found
+    unit: Floats  # columns: divisors before components are found
     by_length: Floats  # candidates: error of a response for a held-out row of length 1 in these units
-    by_means: Floats  # candidates: error of every response, since means far from zero are known to so many digits
-    possible: Bools  # candidates: whether there are so many components
+    by_means: Floats  # candidates: error of every response from the rounding of column means that are far from zero
+    possible: Bools  # candidates: whether the training set has so many components
 
 
 class Products(NamedTuple):
@@ -118,7 +118,7 @@ class PLSKernel(Kernel):
 
 
 def _fitted(group: Group, equations: Equations, products: Products, kept: float) -> Fitted:
-    """The predictors; `kept` is the share of their digits that sums of squares have left. Raises Undecided."""
+    """Return the predictors. `kept` is the share of digits that sums of squares have left. Raises Undecided."""
     inner, y_scale = np.ones(len(products.d)), 1.0
     offset, freedom = equations.centre + equations.shift.x, equations.count - 1
     if group.form.scale:
@@ -152,7 +152,7 @@ def _fitted(group: Group, equations: Equations, products: Products, kept: float)
 
 
 def _longest_row(group: Group, learned: Fitted, rows: Rows) -> float:
-    """The length of the longest of these rows, in the units in which components are found."""
+    """Return the length of the longest of these rows, in the units in which components are found."""
     data, predictors = group.data, learned.predictors
     longest = 0.0
     for _, chunk in read_chunks(data, rows, predictors.shift):
@@ -162,20 +162,21 @@ def _longest_row(group: Group, learned: Fitted, rows: Rows) -> float:
 
 
 class Components(NamedTuple):
-    """Coefficients of 1, 2, … components."""
+    """Holds the coefficients with 1, 2, … components."""
 
     coef: Floats  # components × columns
     growth: Floats  # components: what a relative rounding error moves the coefficients by; NaN past the rank
 
 
 def find_components(multiply: Callable[[Floats], Floats], squares: Floats, d: Floats, count: int) -> Components:
-    """Return the first `count` components, from products of columns with a vector, with themselves and with the target.
+    """Return the coefficients with 1 to `count` components.
 
-    Improved kernel PLS of one target (Dayal & MacGregor 1997, algorithm 2). Every weight is what is left of the
-    products with the target, s, made orthogonal to earlier weights. Rounding errors of s are about as large as those
-    of its first value d, so a weight is off by |d| / |s| roundings. The square of a component is off by as many as its
-    terms are larger than itself. The coefficients are off by both, times the component. That sum was never exceeded
-    more than fivefold, in independent, nearly collinear and smooth columns.
+    `multiply` gives the Gram matrix times a vector, `squares` are its diagonal, `d` the products of columns and target.
+    The method is improved kernel PLS of one target (Dayal & MacGregor 1997, algorithm 2). Each weight is s, the
+    remaining products with the target, made orthogonal to earlier weights. Rounding errors of s are about as large as
+    those of its first value d, so a weight has an error of |d| / |s| roundings. The square of a component has as many
+    as its terms are larger than itself. The coefficients have the sum of both, times the component. In independent,
+    nearly collinear and smooth columns no error exceeded that sum more than fivefold.
     """
     W, coef, growth = np.empty((count, len(d))), np.empty((count, len(d))), np.empty(count)
     length, s = np.linalg.norm(d), d

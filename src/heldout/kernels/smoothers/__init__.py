@@ -1,1 +1,1 @@
-"""Kernel ridge regression and Gaussian processes with a fixed kernel: every training set from one Gram matrix."""
+"""Kernel ridge regression and Gaussian processes with a fixed kernel: one Gram matrix answers every training set."""

@@ -1,4 +1,4 @@
-"""Gram matrices of kernel ridge regression and Gaussian processes: which there are, and how exact their entries are."""
+"""Gram matrices of kernel ridge regression and Gaussian processes: which are supported, and how exact entries are."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ PROCESS_KERNELS = (
 
 @dataclass(frozen=True, slots=True)
 class Gram:
-    """All that decides a Gram matrix."""
+    """Holds all that determines a Gram matrix. Candidates with equal ones share the matrix."""
 
-    name: str  # of a built-in kernel; "process", or "pairs" where a row beside itself is a pair like any other
+    name: str  # of a built-in kernel; "process", or "pairs" where the diagonal is computed like any other pair
     parameters: tuple[
         Any, ...
     ]  # of a built-in kernel in the order of `USES`; else the process's kernel as plain values
     kernel: Any = field(default=None, compare=False)  # of a process
 
     def matrix(self, X: Floats) -> Floats:
-        """The Gram matrix of these rows, by scikit-learn's own functions."""
+        """Return the Gram matrix of these rows, by scikit-learn's own functions."""
         if self.kernel is not None:
             return np.array(self.kernel(X, X) if self.name == "pairs" else self.kernel(X), dtype=np.float64)
         given = dict(zip(USES[self.name], self.parameters, strict=True))
@@ -59,7 +59,7 @@ class Gram:
             return np.array(pairwise_kernels(X, metric=self.name, **given), dtype=np.float64)
 
     def noise(self, X: Floats, largest: float) -> float:
-        """How large errors of the matrix's entries may be, in units of the last place; `largest` is its largest one."""
+        """Return how large errors of the matrix's entries may be, in units of eps. `largest` is its largest entry."""
         length = float(np.einsum("ij,ij->i", X, X).max(initial=0.0))  # squared, of the longest row
         if self.name == "rbf":  # squared distances are differences of squared lengths
             return float(largest * (1.0 + 2.0 * self.parameters[0] * length))
@@ -73,7 +73,7 @@ class Gram:
 
 
 def read_gram(kernel: Any, columns: int, **given: Any) -> Gram:
-    """The matrix of KernelRidge with this kernel, gamma, degree and coef0. Raises Refuse."""
+    """Return the Gram matrix of KernelRidge with this kernel, gamma, degree and coef0. Raises Refuse."""
     if isinstance(kernel, kernels.Kernel):
         return Gram("pairs", process_key(kernel), kernel)
     if not isinstance(kernel, str) or kernel not in USES:
@@ -93,7 +93,7 @@ def read_gram(kernel: Any, columns: int, **given: Any) -> Gram:
 
 
 def read_process(kernel: Any, *, optimised: bool) -> Gram:
-    """The matrix of a Gaussian process with this kernel. Raises Refuse."""
+    """Return the Gram matrix of a Gaussian process with this kernel. Raises Refuse."""
     kernel = kernels.ConstantKernel() * kernels.RBF() if kernel is None else kernel
     key = process_key(kernel)
     if optimised and kernel.n_dims > 0:
@@ -102,7 +102,7 @@ def read_process(kernel: Any, *, optimised: bool) -> Gram:
 
 
 def process_key(kernel: Any) -> tuple[Any, ...]:
-    """A Gaussian process's kernel as plain values. Raises Refuse for one that is not understood."""
+    """Return a Gaussian process's kernel as plain values. Raises Refuse for a kernel that is not supported."""
     if type(kernel) not in PROCESS_KERNELS:
         raise Refuse(f"the kernel {type(kernel).__name__} may depend on more than a pair of rows")
     key: list[Any] = [type(kernel).__name__]

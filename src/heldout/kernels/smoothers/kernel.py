@@ -1,4 +1,4 @@
-"""The kernel `smoothers`: responses that are linear in y by a matrix that rows alone decide."""
+"""The kernel `smoothers`: kernel ridge and Gaussian processes, whose predictions are linear in y."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from heldout.kernels.sums.rounding import Bools, LostDigits, Refuse
 from heldout.kernels.sums.training_sums import Sums
 from heldout.task.task import Task
 
-MOST_BYTES = 1 << 30  # of the matrices of one kernel on all rows
+MOST_BYTES = 1 << 30  # memory that the matrices of one kernel on all rows may take
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A model whose Gram matrix, penalty and centring of y are still to be read."""
+    """Settings shared by candidates. The Gram matrix, penalty and centring of y are read for each candidate."""
 
-    process: bool  # a GaussianProcessRegressor, which answers a single column of targets as a plain vector
-    optimised: bool  # its kernel, in each fit
+    process: bool  # a GaussianProcessRegressor, which predicts a single column of targets as a vector
+    optimised: bool  # its optimizer is not None
     columns: int
     counts: bool  # X has no negative numbers
 
@@ -103,7 +103,7 @@ class SmoothersKernel(Kernel):
         self, group: Group, total: Sums, rows: Rows | None, held: Rows, methods: frozenset[str]
     ) -> tuple[Numbers, Bools]:
         if rows is None:
-            raise LostDigits  # it takes rows, which the second try gives
+            raise LostDigits  # this needs the rows; the driver tries again with them
         numbers, reliable = leave_each_out(group, rows, held)
         return (numbers,), reliable
 

@@ -12,9 +12,9 @@ from scipy.linalg import lapack, solve_triangular
 from heldout.kernels.smoothers.spectrum import Spectrum, Targets
 from heldout.kernels.sums.rounding import EPS, ROUNDINGS, TOLERANCE, Bools, Floats
 
-HOPELESS = 300.0  # times the tier: a block whose error may be larger is left to fits at once
-SMALL_SHARE = 1e-2  # of the largest response of a panel: what a single row's response is measured by at least
-WIDER = 1.5  # weights of a block's rows, beside those of single rows left out
+HOPELESS = 300.0  # times the tier: a block whose error may be larger goes straight to brute force
+SMALL_SHARE = 1e-2  # of the largest response of a panel: a smaller response is compared with this much
+WIDER = 1.5  # how much longer the weights of a block's rows may be than those of rows left out alone
 # A residual that is a sum over n rows was seen to be off by up to 2·√n units of its last place, or by 2·√256 where n is
 # smaller; twice that is allowed for.
 CANCELLED = 4.0
@@ -25,33 +25,33 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cut:
-    """A training among rows that share a Gram matrix, by places among them."""
+    """One training, as positions among the rows that share a Gram matrix."""
 
     train: Places
-    family: str  # the splits whose trainings leave the same rows out besides their own; "" for a training by itself
-    out: Places  # rows left out, ascending: all others, or where there is a family those that only this one leaves out
-    held: Places  # held-out rows of every part it answers, end to end
+    family: str  # the splits whose trainings all leave out some further rows; "" where there are none
+    out: Places  # rows left out, ascending; where there is a family, only those that its other trainings use
+    held: Places  # held-out rows of every part it answers, concatenated
     held_out: Places  # where those are among `out`
     starts: Places  # where each part begins in `held`
     mean: Floats  # targets: of y over the training rows, where models centre it
-    apart: bool  # to be answered by its own factor: it leaves out too much, or trains on rows twice or on held-out ones
+    apart: bool  # needs its own factor: it leaves out most rows, or trains on rows twice or on held-out ones
 
     def largest(self, values: Floats) -> Floats:
-        """The largest value in each held-out part."""
+        """Return the largest value in each held-out part."""
         return np.asarray(
             np.maximum.reduceat(values, self.starts) if len(self.starts) > 1 else values.max(keepdims=True)
         )
 
 
 class HeldOutResponses(NamedTuple):
-    """HeldOutResponses on a training's held-out rows for one λ, and which parts are inside the tier."""
+    """Responses on a training's held-out rows for one λ, and which parts are inside the tier."""
 
     values: Floats  # rows × targets
     reliable: Bools  # parts
 
 
 class Inverse:
-    """G = (K+λI)⁻¹, with what bounds rounding errors for every training."""
+    """Holds G = (K+λI)⁻¹, and what bounds rounding errors for every training."""
 
     def __init__(self, spectrum: Spectrum, targets: Targets, place: int, coefficients: float) -> None:
         self.spectrum, self.targets, self.place = spectrum, targets, place
@@ -63,20 +63,20 @@ class Inverse:
         self.G = half @ half.T
         self.known = spectrum.vectors @ (spectrum.turned * spectrum.inverse[:, [place]])  # G·right
         self.cancelled = CANCELLED * EPS * float(np.sqrt(max(CANCELLED_ROWS, len(self.G))))
-        weights = WIDER * float(spectrum.reach[:, place].max())  # about the length of what a held-out row gives
+        weights = WIDER * float(spectrum.reach[:, place].max())  # bounds |W_b|, see `spectrum`
         size = spectrum.entry + weights * (spectrum.entry + self.penalty)
         self.error = ROUNDINGS * EPS * coefficients * size
 
 
 class Eliminated(NamedTuple):
-    """Rows that all trainings of a family leave out, eliminated by a factor L of G on them."""
+    """Rows that all trainings of one splits leave out, eliminated by the Cholesky factor L of G on them."""
 
     V: Floats  # L⁻¹·G of these rows and all
-    known: Floats  # L⁻¹ of their known right sides
+    known: Floats  # L⁻¹ times their right-hand sides
 
 
 def eliminate(inverse: Inverse, rows: Places) -> Eliminated | None:
-    """The elimination of these rows; None where G has no factor on them."""
+    """Return the elimination of these rows, or None where G has no Cholesky factor on them."""
     beside = inverse.G.take(rows, axis=0)
     try:
         L = np.linalg.cholesky(beside.take(rows, axis=1))
@@ -93,9 +93,10 @@ def none_reliable(cut: Cut, targets: Targets) -> HeldOutResponses:
 
 
 def by_block(inverse: Inverse, cut: Cut, eliminated: Eliminated | None) -> HeldOutResponses:
-    """Held-out residuals are G_BB⁻¹(Gy)_B, with B all rows that are not trained on.
+    """Answer one training by a block of G: held-out residuals are G_BB⁻¹(Gy)_B, with B all rows that do not train.
 
-    Where others leave most of these rows out too, what is left of G and Gy after their elimination is enough.
+    Where all trainings of these splits leave out some of these rows (`eliminated`), what remains of G and Gy after
+    their elimination is enough.
     """
     targets = inverse.targets
     block, right = inverse.G[np.ix_(cut.out, cut.out)], inverse.known.take(cut.out, axis=0)
@@ -121,7 +122,10 @@ def by_block(inverse: Inverse, cut: Cut, eliminated: Eliminated | None) -> HeldO
 
 
 def by_factor(K: Floats, entry: float, penalty: float, cut: Cut, targets: Targets) -> HeldOutResponses:
-    """The model itself, by the factor of its own matrix, cut from that of all rows; `entry` is the error of entries."""
+    """Fit one training by the Cholesky factor of its own matrix.
+
+    `entry` is the error of an entry of K, in units of eps.
+    """
     A = K[np.ix_(cut.train, cut.train)]
     A.flat[:: len(A) + 1] += penalty
     largest = float(np.abs(A).sum(axis=0).max())
@@ -144,7 +148,7 @@ def by_factor(K: Floats, entry: float, penalty: float, cut: Cut, targets: Target
 
 
 def by_diagonal(spectrum: Spectrum, targets: Targets, bounds: Floats, held: Places) -> tuple[Floats, Bools]:
-    """Each of these rows left out alone, for every λ: responses (rows × lambdas × targets) and which are reliable."""
+    """Leave each of these rows out, for every λ. Return responses (rows × lambdas × targets) and which are reliable."""
     G, _, KG = (one.take(held, axis=0) for one in spectrum.diagonals)
     inverse = np.where(spectrum.definite, spectrum.inverse, 0.0)
     vectors = spectrum.vectors.take(held, axis=0)
@@ -169,7 +173,7 @@ def by_diagonal(spectrum: Spectrum, targets: Targets, bounds: Floats, held: Plac
 
 
 def _finished(scaled: Floats, error: Floats, cut: Cut, targets: Targets) -> HeldOutResponses:
-    """HeldOutResponses from those of y less its mean, rows still multiplied by the roots of their weights."""
+    """Return responses from those of the centred y, whose rows are still multiplied by the roots of their weights."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if targets.root is not None:
             root = targets.root.take(cut.held)
@@ -180,5 +184,5 @@ def _finished(scaled: Floats, error: Floats, cut: Cut, targets: Targets) -> Held
 
 
 def _less_mean(right: Floats, cut: Cut, targets: Targets) -> Floats:
-    """Right sides of y less its mean over the training rows, from those of y and of 1."""
+    """Return right-hand sides of y less its mean over the training rows, from those of y and of a column of ones."""
     return np.asarray(right[:, :-1] - right[:, -1:] * cut.mean) if targets.centred else right

@@ -1,4 +1,4 @@
-"""Trainings of one batch: the rows that share a Gram matrix, and every kernel and penalty on them."""
+"""Answers a batch of trainings: collects their rows, and solves every Gram matrix and penalty on them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from heldout.kernels.smoothers.spectrum import Spectrum, Targets, decompose, wei
 from heldout.kernels.step import Training
 from heldout.kernels.sums.rounding import Bools, Floats
 
-EIGEN = 14.0  # operations of a decomposition, in cubes of its size: slow ones among them counted as several
-INVERSE = 1.3  # of one inverse from it
-FACTOR = 0.5  # of a Cholesky factor, with what is made for it
-MATRICES = 5  # as large as a Gram matrix, in memory at a time: the matrix, its vectors, an inverse and what makes them
+EIGEN = 14.0  # operations of an eigendecomposition of n rows, in n³; slow operations count as several
+INVERSE = 1.3  # the same of one inverse from it
+FACTOR = 0.5  # the same of a Cholesky factor and its matrix
+MATRICES = 5  # n × n matrices in memory at a time: the Gram matrix, eigenvectors, an inverse and intermediates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Smoother:
-    """What sets a candidate apart from the others of its group."""
+    """Holds what differs between candidates of a group."""
 
     gram: Gram
     penalty: float
@@ -42,7 +42,7 @@ class Smoother:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SameGram:
-    """Candidates of one Gram matrix."""
+    """Candidates with the same Gram matrix."""
 
     gram: Gram
     targets: Targets
@@ -56,11 +56,11 @@ class Base:
 
     X: Floats
     cuts: Sequence[Cut]
-    shared: Mapping[str, Places]  # by family, the rows that all its trainings leave out
+    shared: Mapping[str, Places]  # by splits (`Cut.family`), the rows that all their trainings leave out
 
 
 def same_grams(group: Group, rows: Rows) -> list[SameGram]:
-    """The candidates of a group by their Gram matrix, with the targets on these rows."""
+    """Group the candidates by their Gram matrix, with the targets on these rows."""
     places: dict[tuple[Gram, bool], list[int]] = {}
     for place, smoother in enumerate(group.values):
         places.setdefault((smoother.gram, smoother.centred), []).append(place)
@@ -78,7 +78,10 @@ def _targets(group: Group, rows: Rows, *, centred: bool) -> Targets:
 
 
 def leave_each_out(group: Group, rows: Rows, held: Rows) -> tuple[Floats, Bools]:
-    """Each of the held rows by a fit on all others of these rows: numbers, and rows × candidates that are reliable."""
+    """Return leave-one-out predictions of the rows `held`, from fits on all others of `rows`.
+
+    Also returns which are reliable: held rows × candidates.
+    """
     X, places = group.data.X[rows].astype(np.float64), np.searchsorted(rows, held)
     values = np.zeros((len(held), len(group.values), group.data.Y.shape[1]))
     reliable = np.zeros(values.shape[:2], dtype=bool)
@@ -95,7 +98,7 @@ def leave_each_out(group: Group, rows: Rows, held: Rows) -> tuple[Floats, Bools]
 
 
 def solve_trainings(group: Group, batch: Sequence[Training]) -> list[HeldOutNumbers]:
-    """Every held-out part of a batch of trainings."""
+    """Answer every held-out part of a batch of trainings."""
     rows = _rows_of(group, batch)
     sames = same_grams(group, rows)
     base = _make_base(group, batch, rows, {same.targets.centred: same.targets for same in sames})
@@ -129,7 +132,7 @@ def solve_trainings(group: Group, batch: Sequence[Training]) -> list[HeldOutNumb
 
 
 def shares_a_spectrum(base: Base, sames: Sequence[SameGram]) -> bool:
-    """Whether one decomposition of each Gram matrix is cheaper than a factor of each training set, by operations."""
+    """Return whether one eigendecomposition a Gram matrix takes fewer operations than a factor a training set."""
     lambdas, n = sum(len(same.lambdas) for same in sames), len(base.X)
     sizes = np.array([len(cut.train) for cut in base.cuts], dtype=float)
     blocks = FACTOR * float((np.minimum(sizes, n - sizes) ** 3).sum()) * lambdas
@@ -138,13 +141,13 @@ def shares_a_spectrum(base: Base, sames: Sequence[SameGram]) -> bool:
 
 
 def _in_memory(group: Group, rows: Rows, sames: Sequence[SameGram]) -> Iterator[Sequence[SameGram]]:
-    """As many Gram matrices at a time as fit a step's memory with what is made of each; none where not one does."""
+    """Return an iterator over as many Gram matrices at a time as fit the memory budget; empty if not one does."""
     at_once = int(group.work.budget // (MATRICES * 8 * len(rows) ** 2))
     return (sames[start : start + at_once] for start in range(0, len(sames) if at_once else 0, max(1, at_once)))
 
 
 def _rows_of(group: Group, batch: Sequence[Training]) -> Rows:
-    """All rows that these trainings use."""
+    """Return all rows that these trainings use."""
     used = np.zeros(len(group.work.task), dtype=bool)
     for training in batch:
         used[group.work.train_rows(training.trains[0])] = True
@@ -190,7 +193,7 @@ def _make_base(group: Group, batch: Sequence[Training], rows: Rows, targets: Map
 
 
 def _decomposed(base: Base, same: SameGram) -> tuple[Spectrum, Floats] | None:
-    """The spectrum, and for each penalty more than the length of any training's coefficients."""
+    """Return the spectrum, and for each penalty an upper bound on the length of any training's coefficients."""
     spectrum = decompose(same.gram, base.X, same.targets, same.lambdas)
     if spectrum is None:
         return None
@@ -200,7 +203,7 @@ def _decomposed(base: Base, same: SameGram) -> tuple[Spectrum, Floats] | None:
 def _answer_penalty(
     base: Base, same: SameGram, decomposed: tuple[Spectrum, Floats] | None, place: int
 ) -> list[HeldOutResponses]:
-    """One penalty in every training, by blocks of its inverse."""
+    """Answer one penalty in every training, by blocks of its inverse."""
     if decomposed is None:
         return [none_reliable(cut, same.targets) for cut in base.cuts]
     spectrum, coefficients = decomposed
@@ -220,7 +223,7 @@ def _answer_penalty(
 
 
 def _answer_training(same: SameGram, made: tuple[Floats, float] | None, cut: Cut) -> list[HeldOutResponses]:
-    """One training for every penalty, each by its own factor."""
+    """Answer every penalty in one training, each by its own Cholesky factor."""
     if made is None:
         return [none_reliable(cut, same.targets)] * len(same.lambdas)
     return [by_factor(*made, float(penalty), cut, same.targets) for penalty in same.lambdas]

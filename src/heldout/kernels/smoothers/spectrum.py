@@ -1,10 +1,10 @@
-"""One decomposition of a Gram matrix, and from it the inverse of K + λI for every λ.
+"""One eigendecomposition of a Gram matrix K, and from it the inverse of K + λI for every λ.
 
-With G = (K+λI)⁻¹ on some rows, the model trained without the rows B is wrong on them by z = G_BB⁻¹(Gy)_B. Its own
-coefficients are c = Gy − G_·B z, which vanish on B. Weights w change K into √w·K·√w and y into √w·y.
+With G = (K+λI)⁻¹ on some rows, the model trained without the rows B has the residuals z = G_BB⁻¹(Gy)_B on them. Its own
+coefficients are c = Gy − G_·B z, which are 0 on B. Weights w change K into √w·K·√w and y into √w·y.
 
-How far rounding goes: an error E of the matrix moves the response at b by (1, W_b)·E·c, with W_b the weights that b
-gives to training responses. |c| is bounded by the energy yᵀGy, which grows with rows, and W by that of single rows.
+Rounding: an error E of the matrix moves the response at b by (1, W_b)·E·c, where W_b are the weights that b gives to
+training responses. |c| is bounded through yᵀGy, which grows with rows, and W by that of rows left out alone.
 """
 
 from __future__ import annotations
@@ -21,44 +21,44 @@ from heldout.kernels.sums.rounding import EPS, Floats
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Targets:
-    """y on some rows, less a constant where models centre it, and the roots of weights."""
+    """y on some rows, less a constant where models centre it, and the roots of the rows' weights."""
 
     Y: Floats  # rows × targets
-    middle: Floats  # targets: what was taken away
+    middle: Floats  # targets: the constant that was subtracted
     root: Floats | None  # of the rows' weights; None: 1 each
-    centred: bool  # y less its mean over the training rows
+    centred: bool  # whether models subtract the mean of y over the training rows
 
     @cached_property
     def right(self) -> Floats:
-        """√w·[Y, 1]: the right sides of all models."""
+        """The right-hand sides of all models: √w·y, and where y is centred also √w·1."""
         every = np.column_stack([self.Y, np.ones(len(self.Y))]) if self.centred else self.Y
         return every if self.root is None else every * self.root[:, None]
 
     def means_without_each(self) -> Floats:
-        """Rows × targets: the mean of y over all other rows, where models centre it."""
+        """Return the mean of y over all other rows, where models centre it, otherwise 0: rows × targets."""
         return (self.Y.sum(axis=0) - self.Y) / (len(self.Y) - 1) if self.centred else np.zeros_like(self.Y)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Spectrum:
-    """K = U·diag(values)·Uᵀ on some rows, with weights inside, and all right sides turned by Uᵀ."""
+    """The decomposition K = U·diag(values)·Uᵀ on some rows, with weights inside, and Uᵀ times all right-hand sides."""
 
     K: Floats
     values: Floats
     vectors: Floats
-    turned: Floats  # Uᵀ·right
-    entry: float  # how large errors of an entry of K are, in units of the last place
+    turned: Floats  # Uᵀ·right: eigenvalues × right-hand sides
+    entry: float  # error of an entry of K, in units of eps
     lambdas: Floats
 
     @cached_property
     def inverse(self) -> Floats:
-        """1/(values + λ): directions × lambdas."""
+        """1/(values + λ): eigenvalues × lambdas."""
         with np.errstate(divide="ignore"):
             return np.asarray(1.0 / (self.values[:, None] + self.lambdas))
 
     @cached_property
     def definite(self) -> NDArray[np.bool_]:
-        """Lambdas at which K + λI is positive definite beyond doubt."""
+        """Whether K + λI is surely positive definite, for each lambda."""
         least = self.values[0] + self.lambdas
         return np.asarray(least > 64 * EPS * (np.abs(self.values).max(initial=0.0) + self.lambdas))
 
@@ -77,7 +77,7 @@ class Spectrum:
             return np.asarray(np.sqrt(np.maximum(squared - G**2, 0.0)) / G)
 
     def coefficients_within(self, targets: Targets, means: Floats) -> Floats:
-        """For each lambda, more than the length of the coefficients of any model on fewer rows."""
+        """Return for each lambda an upper bound on the length of the coefficients of any model on fewer rows."""
         inverse = np.where(self.definite, self.inverse, 0.0)
         root = np.sqrt(np.einsum("nl,nt->lt", inverse, self.turned**2))
         if targets.centred:
@@ -86,10 +86,10 @@ class Spectrum:
 
 
 def weighted_gram(gram: Gram, X: Floats, targets: Targets) -> tuple[Floats, float] | None:
-    """The Gram matrix of these rows with weights inside, and the size of its entries' errors; None if it has none."""
+    """Return the Gram matrix with weights inside, and its entries' error in units of eps; None if that fails."""
     try:
         K = gram.matrix(X)
-    except Exception:  # whatever it is, brute force will meet it and name the cell
+    except Exception:  # brute force meets the same error and names the cell
         return None
     if K.shape != (len(X), len(X)) or not np.isfinite(K).all():
         return None
@@ -102,7 +102,7 @@ def weighted_gram(gram: Gram, X: Floats, targets: Targets) -> tuple[Floats, floa
 
 
 def decompose(gram: Gram, X: Floats, targets: Targets, lambdas: Floats) -> Spectrum | None:
-    """The spectrum of a Gram matrix with weights inside; None where it cannot be decomposed."""
+    """Return the spectrum of a Gram matrix with weights inside, or None where it cannot be decomposed."""
     made = weighted_gram(gram, X, targets)
     if made is None:
         return None

@@ -1,1 +1,1 @@
-"""Support vector machines on shared kernel matrices: one for each kernel and preparation, for every C, ε and nu."""
+"""Support vector machines on shared kernel matrices: one for each kernel and preprocessing, for every C, ε and nu."""

@@ -1,4 +1,4 @@
-"""The kernel `vectors`: support vector machines on kernel matrices that candidates and training sets share."""
+"""The kernel `vectors`: support vector machines on kernel matrices that candidates of a training set share."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from heldout.splits.drawn import Splits
 from heldout.study.answers import Answer
 from heldout.task.task import Task
 
-MATRIX_BYTES = 1 << 28  # a kernel matrix past this size is not made
+MATRIX_BYTES = 1 << 28  # a larger kernel matrix is not computed
 MOST_ROWS = int((MATRIX_BYTES // 8) ** 0.5)
-MATRICES = 3  # of one training set in memory at most: distances, kernel values, and what is being made
+MATRICES = 3  # in memory at most for one training set: distances, kernel values, and one being computed
 
 
 class VectorsKernel(PreparedKernel[Machine]):
     """SVC, SVR, NuSVC and NuSVR, alone or behind other steps of a Pipeline. Tier: rounding.
 
-    The machine is solved by scikit-learn's own library on a kernel matrix that differs from the library's in its last
-    bits, if at all: it takes the same steps.
+    LIBSVM, which scikit-learn uses, solves the machine on a precomputed kernel matrix. That matrix differs from
+    LIBSVM's own at most in the last bits, so the solver takes the same steps.
     """
 
     name = "vectors"
@@ -109,7 +109,7 @@ def _answer_together(
 
 
 def _prepare(training: Training, machine: Machine, work: Work) -> tuple[TrainingRows, Targets] | None:
-    """The rows of one training; None where preparing them fails, or they come out sparse."""
+    """Return the rows of one training, or None where preprocessing fails, or its result is sparse."""
     held = [work.held_rows(held) for held in training.answers]
     rows = prepare_rows(machine.before, work, work.train_rows(training.trains[0]), held)
     if rows is None or any(sparse.issparse(X) for X in (rows.train, *rows.held)):
@@ -122,7 +122,7 @@ def _prepare(training: Training, machine: Machine, work: Work) -> tuple[Training
 
 
 def solve_machines(job: Job, work: Work) -> list[dict[int, Responses]]:
-    """For each held-out part the responses of the machines that are sure."""
+    """Return, for each held-out part, the responses of the machines that are sure."""
     training, rows, targets, machines = job
     found: list[dict[int, Responses]] = [{} for _ in training.answers]
     with as_asked(work), sklearn.config_context(assume_finite=True):
@@ -142,7 +142,7 @@ def solve_machines(job: Job, work: Work) -> list[dict[int, Responses]]:
 
 
 def _bytes_of(training: Training, work: Work) -> int:
-    """What one training takes at most."""
+    """Return how much memory one training takes at most."""
     ref = training.trains[0]
     size = int(work.splits[ref.splits].train_sizes[ref.part])
     held = sum(int(work.splits[held.splits].held_sizes[held.part]) for held in training.answers)

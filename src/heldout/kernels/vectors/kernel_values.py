@@ -1,4 +1,4 @@
-"""Values of kernel functions, from squared distances or products of rows that functions share."""
+"""Kernel matrices, from squared distances or inner products that several kernel functions share."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from heldout.kernels.sums.rounding import Floats, Undecided
 from heldout.kernels.vectors.machines import Shape
 
 BLOCK_NUMBERS = 1 << 16  # half a megabyte, which stays in a core's cache
-SURE = 1e-9  # how far a squared distance times gamma may be off: past it scikit-learn's own digits decide
-LARGEST_OFFSET = 1e4  # of squared norms to those about the mean: past it products lose the digits that tell rows apart
+SURE = 1e-9  # largest error of a squared distance times gamma; above it only scikit-learn's own rounding is right
+LARGEST_OFFSET = 1e4  # largest squared norm over that of centred rows; above it products lose too many digits
 
 
 def squares_of(points: Floats) -> Floats:
-    """The product of each row with itself, by the very routine that the machine uses."""
+    """Return the inner product of each row with itself, by the BLAS routine that LIBSVM uses."""
     return np.array([ddot(row, row) for row in points])
 
 
 def resolve_gamma(shape: Shape, points: Floats) -> float:
-    """The number that gamma is on these training rows."""
+    """Return gamma as a number on these training rows."""
     if shape.gamma == "scale":
         variance = points.var()
         return float(1.0 / (points.shape[1] * variance)) if variance != 0 else 1.0
@@ -34,7 +34,7 @@ def resolve_gamma(shape: Shape, points: Floats) -> float:
 
 
 def is_sure(shape: Shape, gamma: float, points: Floats, squares: Floats) -> bool:
-    """Whether the digits of kernel values are beyond doubt on these rows."""
+    """Return whether kernel values on these rows keep enough digits."""
     largest = float(squares.max(initial=0.0))
     if not np.isfinite(largest):
         return False
@@ -45,14 +45,14 @@ def is_sure(shape: Shape, gamma: float, points: Floats, squares: Floats) -> bool
 
 
 def base_of(kind: str, points: Floats, squares: Floats) -> Floats:
-    """Squared distances or inner products of these rows; a row with itself without rounding."""
+    """Return squared distances or inner products between these rows. The diagonal has no rounding error."""
     base = base_between(kind, (points, squares), (points, squares))
     np.fill_diagonal(base, 0.0 if kind == "distances" else squares)
     return base
 
 
 def base_between(kind: str, left: tuple[Floats, Floats], right: tuple[Floats, Floats]) -> Floats:
-    """Squared distances or inner products of rows and others, both given with their squares."""
+    """Return squared distances or inner products of two sets of rows, both given with their squared norms."""
     if kind != "distances":
         return np.asarray(left[0] @ right[0].T)
     one, other = np.ones((len(left[0]), 1)), np.ones((len(right[0]), 1))
@@ -63,7 +63,7 @@ def base_between(kind: str, left: tuple[Floats, Floats], right: tuple[Floats, Fl
 
 
 def kernel_values(shape: Shape, gamma: float, base: Floats) -> Floats:
-    """The kernel function of distances or products, in a matrix of its own."""
+    """Return the kernel function of distances or products, in a new matrix unless the kernel is linear."""
     if shape.kernel == "linear":
         return base
     values = np.empty_like(base)
@@ -107,7 +107,7 @@ class Grams(NamedTuple):
 
 
 class TrainingRows:
-    """The rows of one training set and its held-out parts. Raises where the machine would."""
+    """Holds the rows of one training set and its held-out parts. Raises what scikit-learn's check_array raises."""
 
     def __init__(self, train: Any, held: Sequence[Any]) -> None:
         each = [check_array(X, dtype=np.float64, order="C", accept_large_sparse=False) for X in (train, *held)]
@@ -115,7 +115,7 @@ class TrainingRows:
         self._bases: dict[str, Grams] = {}
 
     def grams(self, shape: Shape) -> Grams:
-        """The matrices of one kernel function. Raises Undecided where their digits are in doubt."""
+        """Return the matrices of one kernel function. Raises Undecided where too few digits are sure."""
         gamma = resolve_gamma(shape, self._train[0])
         if not all(is_sure(shape, gamma, *rows) for rows in (self._train, *self._held) if len(rows[0])):
             raise Undecided

@@ -24,7 +24,7 @@ SHAPES = ("linear", "poly", "rbf", "sigmoid")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A kernel function. Candidates of one shape and preparation share their matrices."""
+    """A kernel function. Candidates with the same shape and preprocessing share their kernel matrices."""
 
     kernel: str
     gamma: str | float = 0.0  # "scale" and "auto" are resolved for each training set
@@ -42,7 +42,7 @@ class Machine(Candidate):
     """Holds what the kernel reads from one SVM candidate."""
 
     shape: Shape
-    all_but_bound: Hashable  # all of the machine but its C
+    all_but_bound: Hashable  # all parameters of the machine but C
 
     @property
     def classifies(self) -> bool:
@@ -57,14 +57,14 @@ class Machine(Candidate):
 
     @property
     def bound(self) -> float:
-        """The C that bounds duals, where a larger one may turn out to have the same solution; else infinity."""
+        """The C that bounds dual coefficients, where a larger C may have the same solution; otherwise infinity."""
         if type(self.model) is SVC or (type(self.model) is SVR and self.model.epsilon > 0):
             return float(self.model.C)
         return np.inf
 
 
 def read_machine(candidate: Candidate) -> Machine:
-    """One candidate, not fitted; raises Refuse with the reason when the kernel cannot answer it."""
+    """Read one unfitted candidate. Raises Refuse with the reason where the kernel cannot answer it."""
     model = candidate.model
     if type(model) in CLASSIFIERS and model.probability is True:
         raise Refuse("probability=True calibrates by a cross-validation of its own")

@@ -1,4 +1,4 @@
-"""Machines solved on a kernel matrix by the library that scikit-learn's own fit uses, and what they answer."""
+"""Solves machines on a precomputed kernel matrix by LIBSVM, as scikit-learn's own fit does, and computes responses."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from heldout.base.responses import Responses
 from heldout.kernels.sums.rounding import Floats
 from heldout.kernels.vectors.machines import Machine
 
-SAME = 0.5  # of the bound: where the largest dual is below, no step of the solver was cut, so a larger C changes none
-BORDER = 1e-12  # of all that is added up: nearer to zero than this, rounding decides on which side a row is
+SAME = 0.5  # of the bound: with all duals below it no step of the solver was clipped, so a larger C changes none
+BORDER = 1e-12  # of the sum of absolute terms: nearer to zero than this, rounding decides the side of a row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Solved:
-    """The duals of one machine on one training set, as columns: one, or one for each pair of classes."""
+    """The dual coefficients of one machine on one training set: one column, or one for each pair of classes."""
 
     duals: Floats  # training rows × columns
     constants: Floats
@@ -30,17 +30,17 @@ class Solved:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Targets:
-    """What is learned on one training set."""
+    """The targets and sample weights of one training set."""
 
     y: NDArray[Any]
     weight: Floats | None
 
 
 def solve_all(machines: Sequence[Machine], gram: Floats, targets: Targets) -> dict[int, Solved | None]:
-    """Every machine of one kernel function, by candidate; None where scikit-learn's fit fails.
+    """Return the solution of every machine of one kernel function, by candidate; None where scikit-learn's fit fails.
 
-    Machines that differ in C alone are solved from the smallest up: once every dual is well below its bound, a
-    larger one has the same solution.
+    Machines that differ only in C are solved from the smallest C up. Once every dual coefficient is well below its
+    bound, a larger C has the same solution.
     """
     chains: dict[Any, list[Machine]] = {}
     for machine in machines:
@@ -61,7 +61,7 @@ def solve(machine: Machine, gram: Floats, targets: Targets) -> tuple[Solved | No
     """Fit one SVM on its Gram matrix. Also return whether every larger C has the same solution."""
     model = clone(machine.model).set_params(kernel="precomputed")
     if machine.classifies:
-        model.set_params(random_state=0)  # nothing is drawn; None would move the state that the program shares
+        model.set_params(random_state=0)  # nothing random is drawn, but None would advance numpy's global state
     try:
         model.fit(gram, targets.y, sample_weight=targets.weight)
     except Exception:  # brute force tells what is wrong
@@ -77,7 +77,7 @@ def solve(machine: Machine, gram: Floats, targets: Targets) -> tuple[Solved | No
 
 
 def _pairs(model: Any, n: int) -> Floats:
-    """The duals of each pair of classes, from the compact table in which the library keeps them."""
+    """Return the dual coefficients of each pair of classes, from LIBSVM's compact table."""
     count = len(model.classes_)
     cuts = np.concatenate([[0], np.cumsum(model.n_support_)])
     columns = []
@@ -92,7 +92,7 @@ def _pairs(model: Any, n: int) -> Floats:
 
 
 def _is_unbounded(model: Any, machine: Machine, targets: Targets) -> bool:
-    """Whether every dual lies well below its bound: C, times the weights of its row and class."""
+    """Return whether every dual lies well below its bound: C, times the weights of its row and class."""
     bound = np.full(len(targets.y), machine.bound)
     if targets.weight is not None:
         bound *= targets.weight
@@ -102,7 +102,7 @@ def _is_unbounded(model: Any, machine: Machine, targets: Targets) -> bool:
 
 
 def values_of(solved: Solved, gram: Floats) -> Floats | None:
-    """Held-out rows × columns of duals; None where rounding would decide a label."""
+    """Return decision values (held-out rows × columns of duals), or None where rounding would decide a label."""
     values = np.asarray(gram @ solved.duals + solved.constants)
     if solved.classes is not None and len(gram):
         added = np.abs(gram).max() * np.abs(solved.duals).sum(axis=0) + np.abs(solved.constants)
@@ -112,7 +112,7 @@ def values_of(solved: Solved, gram: Floats) -> Floats | None:
 
 
 def responses_of(machine: Machine, solved: Solved, values: Floats, methods: frozenset[str]) -> Responses:
-    """What the fitted machine answers, from its values."""
+    """Return the responses of the fitted machine, from its decision values."""
     classes = solved.classes
     if classes is None:
         return Responses(predict=np.ascontiguousarray(values[:, 0]))
