@@ -1,1 +1,1 @@
-"""Ways to answer cells: brute force here, and a file a learner family for the fast exact ones."""
+"""Computes the predictions of a plan: by brute force, or by a fast exact kernel for a learner family."""

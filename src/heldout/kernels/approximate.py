@@ -1,7 +1,7 @@
-"""The kernel `approximate_loo`: one Newton step from the fit on all rows to each fit that leaves one row out.
+"""The kernel `approximate_loo`: approximates leave-one-out by one Newton step from the fit on all rows.
 
-With h = zᵀ(ZᵀWZ + P)⁻¹z of a row, its weighted residual r and curvature w, the predictor η of the fit on all rows
-becomes η + h·r/(1 − h·w). It runs only where it is asked for.
+For a row z with residual r (fitted less observed, weighted) and curvature w, let h = zᵀ(ZᵀWZ + P)⁻¹z. Without the row,
+the linear predictor η of the fit on all rows becomes η + h·r/(1 − h·w). The kernel runs only if the user asks for it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from heldout.study.answers import Answer
 from heldout.task.task import Task
 
 FEWEST = 20  # rows: with fewer, fits are as cheap as the check of an approximation
-MOST_OWN = 0.9  # of a row's predictor that the row itself decides; past it one step says too little
-OPTIMUM = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 150}  # one step starts from the optimum itself
+MOST_OWN = 0.9  # largest leverage h·w of a row: above it one step is not accurate enough
+OPTIMUM = {"solver": "newton-cholesky", "tol": 1e-10, "max_iter": 150}  # one step must start at the optimum itself
 NOT_SINGLE = "only leave-one-out is approximated"
 TOO_FEW = f"leave-one-out of fewer than {FEWEST} rows is not approximated"
 SEVERAL = "leave-one-out of several classes is not approximated"
@@ -44,9 +44,9 @@ BALANCED = "class_weight='balanced' weighs every training set anew"
 
 
 class ApproximateKernel(GlmKernel):
-    """LogisticRegression of two classes, Poisson-, Gamma- and TweedieRegressor under leave-one-out. Tier: approximate.
+    """Leave-one-out of binary LogisticRegression, Poisson-, Gamma- and TweedieRegressor. Tier: approximate.
 
-    What stands before the model, such as a scaler, is fitted on all rows.
+    The steps before the model, such as a scaler, are fitted on all rows.
     """
 
     name = "approximate_loo"
@@ -92,7 +92,7 @@ class ApproximateKernel(GlmKernel):
 
 
 def _leaves_one_out(splits: Splits, fewest: int = FEWEST) -> bool:
-    """Whether the parts each leave a single row of one set out, and are many."""
+    """Return whether the splits are leave-one-out of one set of at least `fewest` rows."""
     return splits.train is None and len(splits.rows) >= fewest and bool((splits.held_sizes == 1).all())
 
 
@@ -106,7 +106,7 @@ def _of_one_splits(trainings: Sequence[Training]) -> Iterator[Sequence[Training]
 
 
 def _answer_splits(step: Step, work: Work, candidates: Sequence[Glm]) -> Iterator[Answer]:
-    """The trainings of one splits: a fit on all its rows, and a step from it for each row."""
+    """Yield the answers of one splits' trainings, from one fit on all its rows and a Newton step for each row."""
     started = perf_counter()
     helds = [training.answers[0] for training in step.trainings]
     splits = work.splits[helds[0].splits]
@@ -138,7 +138,7 @@ def _answer_splits(step: Step, work: Work, candidates: Sequence[Glm]) -> Iterato
 
 
 def fit_to_optimum(glm: Glm, rows: PreparedRows) -> Floats | None:
-    """Coefficients and intercept at the optimum; None where scikit-learn's Newton steps do not reach it."""
+    """Return coefficients and intercept at the optimum, or None if scikit-learn's Newton solver fails or warns."""
     model = clone(glm.model).set_params(**OPTIMUM)
     try:
         with catch_warnings():
@@ -153,7 +153,7 @@ def fit_to_optimum(glm: Glm, rows: PreparedRows) -> Floats | None:
 def without_each(
     problem: Problem, candidate: int, coefficients: Floats, places: NDArray[np.intp]
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Linear predictors of these rows, each without itself, and the rows for which one step is enough."""
+    """Return each row's linear predictor without that row, and whether one Newton step is accurate enough."""
     objective = problem.objective
     Z = objective.columns.T
     Z = np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z)
@@ -173,7 +173,7 @@ def without_each(
 
 
 def _derivatives(eta: Floats, y: Floats, classes: NDArray[Any] | None, power: float) -> tuple[Floats, Floats]:
-    """First and second derivatives of each row's loss."""
+    """Return the first and second derivatives of each row's loss with respect to its linear predictor."""
     if classes is not None:
         share = expit(eta)
         return share - y, share * (1 - share)

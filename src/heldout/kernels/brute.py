@@ -1,4 +1,4 @@
-"""Brute force: candidates are made, seeded and fitted, and each answers its held-out rows."""
+"""Brute force: clones, seeds and fits each candidate on each training set, and predicts the held-out rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from heldout.task.task import Task
 
 
 def make_candidate(search: Search, candidate: int) -> Any:
-    """The candidate as an unfitted estimator: a clone of its family's, with its parameters set."""
+    """Return the candidate as an unfitted estimator: a clone of its family's, with its parameters set."""
     estimator = clone(search.family_of(candidate).estimator)
     params = search.params_of(candidate)
     if params:
@@ -47,7 +47,7 @@ def make_candidate(search: Search, candidate: int) -> Any:
 
 
 def _on_one_thread(estimator: Any) -> Any:
-    """LightGBM counts cores itself and hears no thread limit but its own parameter."""
+    """Set n_jobs=1 on LightGBM estimators that leave it unset, since LightGBM obeys no other thread limit."""
     if "lightgbm" not in sys.modules:
         return estimator
     for name, value in estimator.get_params(deep=True).items():
@@ -59,7 +59,7 @@ def _on_one_thread(estimator: Any) -> Any:
 
 
 def unseeded_names(estimator: Any) -> tuple[str, ...]:
-    """The parameters that chance would decide, at any depth: a random_state that is None, a splitter that has one."""
+    """Return the names of unseeded parameters at any depth: random_state=None, or an unseeded splitter."""
     return tuple(name for name, value in estimator.get_params(deep=True).items() if _is_unseeded(name, value))
 
 
@@ -71,9 +71,9 @@ def _is_unseeded(name: str, value: Any) -> bool:
 
 
 def set_seeds(estimator: Any, seed: int, content_key: int, *, prefix: str = "") -> Any:
-    """Give each unset random_state a seed of its own, from the study's seed, its name and the training rows.
+    """Set each unset random_state to a seed derived from the study's seed, its name and the training rows.
 
-    `prefix` is the estimator's own name where it is a step of a larger one.
+    `prefix` is the estimator's name if it is a step of a larger one.
     """
     names = unseeded_names(estimator)
     if names:
@@ -93,8 +93,8 @@ def _seeded(value: Any, seed: int) -> Any:
 
 
 def fit_on_rows(estimator: Any, task: Task, rows: Rows, *, seed: int, fit_params: Mapping[str, Any]) -> Any:
-    """Fit on a private copy of these rows, seeded by their content."""
-    if unseeded_names(estimator):  # hashing the rows is left out where nothing wants a seed
+    """Fit the estimator on a private copy of these rows, after seeding it from their content."""
+    if unseeded_names(estimator):  # rows are hashed only if something needs a seed
         set_seeds(estimator, seed, task.content_key(rows))
     arguments = rows_of_params(fit_params, rows, len(task))
     if task.weight is not None and "sample_weight" not in arguments:
@@ -103,7 +103,7 @@ def fit_on_rows(estimator: Any, task: Task, rows: Rows, *, seed: int, fit_params
 
 
 def rows_of_params(fit_params: Mapping[str, Any], rows: Rows, n: int) -> dict[str, Any]:
-    """Fit parameters for these rows: arrays with a row each are cut, anything else is passed on."""
+    """Return the fit parameters for these rows: arrays with an entry for each row are sliced, others kept."""
     return {name: value[rows] if _per_row(value, n) else value for name, value in fit_params.items()}
 
 
@@ -112,7 +112,7 @@ def _per_row(value: Any, n: int) -> bool:
 
 
 def weight_argument(estimator: Any) -> str:
-    """How sample weights are passed to this estimator: to the last step of a Pipeline, or as routed."""
+    """Return the name of fit's argument for sample weights: of a Pipeline's last step, unless metadata is routed."""
     if isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]:
         name, last = estimator.steps[-1]
         return f"{name}__{weight_argument(last)}"
@@ -120,7 +120,7 @@ def weight_argument(estimator: Any) -> str:
 
 
 def check_takes_weights(estimator: Any) -> None:
-    """Refuse weights for a learner whose fit knows none, rather than leave them out in silence."""
+    """Raise LearnerError if the learner's fit accepts no sample weights, rather than ignore them silently."""
     if get_config()["enable_metadata_routing"]:
         return
     last = estimator
@@ -138,7 +138,7 @@ def _takes_anything(estimator: Any) -> bool:
 
 
 def check_names(search: Search) -> None:
-    """Refuse parameters that an estimator does not have, before any fit, with the nearest names."""
+    """Raise SpaceError, before any fit, for a parameter that an estimator lacks, and suggest similar names."""
     for family in search.families:
         known = family.estimator.get_params(deep=True)
         for name in family.candidates.names:
@@ -156,16 +156,16 @@ def check_names(search: Search) -> None:
 
 
 def answer_by_brute_force(step: Step, work: Work) -> Iterator[Answer]:
-    """Fit each candidate in each training of the step, and ask it on each held-out side it serves."""
+    """Fit each candidate on each training set of the step, and yield its answers on the held-out sets."""
     for training in step.trainings:
         for candidate in step.candidates:
             yield from answer_candidate(training, work, candidate)
 
 
 def answer_candidate(training: Training, work: Work, candidate: int) -> Iterator[Answer]:
-    """Fit one candidate on one training set, and predict each of its held-out sides.
+    """Fit one candidate on one training set, and yield its answer on each held-out set.
 
-    Where all that is asked is for intervals alone nothing is fitted, and nothing answered.
+    If all held-out sets serve intervals alone, nothing is fitted and nothing is yielded.
     """
     if all(held.level == EVERYWHERE for held in training.answers):
         return
@@ -190,7 +190,7 @@ def answer_candidate(training: Training, work: Work, candidate: int) -> Iterator
 
 
 def answer_quietly(training: Training, work: Work, candidate: int) -> Answer:
-    """One cell, without recording warnings: catching them is not safe while other threads work."""
+    """Return the answer of one cell without recording warnings, because recording them is not thread-safe."""
     held = training.answers[0]
     try:
         predictor = fit_predictor(training, work, candidate)
@@ -200,7 +200,7 @@ def answer_quietly(training: Training, work: Work, candidate: int) -> Answer:
 
 
 def fit_predictor(training: Training, work: Work, candidate: int) -> Any:
-    """The candidate's predictor: trained on the training's rows, or averaged over one for each of its row sets."""
+    """Return the candidate fitted on the training rows, or the average of its fits on several sets of rows."""
     members = [
         fit_on_rows(
             make_candidate(work.search, candidate),
@@ -222,7 +222,7 @@ def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_sec
             return score_cell(work, held, candidate, ask_probabilities(predictor, work.task.take(rows), rows))
         responses = ask_responses(predictor, work.task.take(rows), methods, rows)
         asking = [loss for loss in work.losses[held.level] if loss.asks_predictor]
-        if asking:  # losses whose scorer calls the estimator itself are taken here, where the predictor still is
+        if asking:  # losses whose scorer calls the estimator itself are computed while the predictor exists
             X, y = work.task.take(rows), work.task.y[rows]
             weight = None if work.task.weight is None else work.task.weight[rows]
             asked = {loss.name: call_scorer(loss, predictor, X, y, weight) for loss in asking}

@@ -1,4 +1,4 @@
-"""What a kernel says of a search before any fit: which candidates it answers together, and why not others."""
+"""Claims: which candidates of a search a kernel answers together, decided before any fit, and why not the others."""
 
 from __future__ import annotations
 
@@ -20,60 +20,60 @@ from heldout.task.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """Groups of candidates that a kernel answers together, and a reason for each kind it refused."""
+    """Holds the groups of candidates that a kernel answers together, and a reason for each kind that it refuses."""
 
     groups: tuple[tuple[int, ...], ...] = ()
     refusals: tuple[str, ...] = ()
 
 
 class AcrossKernel(ABC):
-    """A kernel that answers many training sets of one learner family from shared products.
+    """Base class of kernels that answer many training sets of one learner family from shared intermediate results.
 
-    Of models that are not among its `models`, whose names are `words`, it is not asked.
+    A kernel is asked only about searches that may contain one of its `models`. `words` names these models in refusals.
     """
 
     name: str  # also the rule's name: "ridge"
     tier: str = "rounding"
     models: Collection[type]  # the types of the last step that it knows
     words: str
-    fits_each: str = ""  # of one that makes every candidate's fit: what those share, in words. The plan counts its fits
-    # Whether it answers parts of single rows from one decomposition as long as each training answers its own row alone.
-    # What else their predictors are asked is asked apart.
+    fits_each: str = ""  # if the kernel fits every candidate: what fits share, in words. The plan counts these fits
+    # Whether it answers leave-one-out from one decomposition, for which each training must answer its own row alone.
+    # Other held-out rows of those trainings are then asked in a step of their own.
     leaves_rows_out: bool = False
 
     @abstractmethod
     def claim(self, search: Search, task: Task) -> Claims:
-        """The groups of candidates it can answer on this task."""
+        """Return the groups of candidates that the kernel can answer on this task, and why not the others."""
 
     @abstractmethod
     def refuses(self, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-        """Why this training must be left to brute force, or None."""
+        """Return why this training must be left to brute force, or None if the kernel answers it."""
 
     def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-        """Whether `refuses` surely refuses none of these parts, each trained on its own rows; else each is asked."""
+        """Return True if `refuses` is None for all these parts, each trained on its own rows; else each is asked."""
         return False
 
     @abstractmethod
     def answer(self, step: Step, work: Work) -> Iterator[Answer]:
-        """The responses of every candidate of the step in every training, scored."""
+        """Yield the scored responses of every candidate of the step in every training."""
 
     def one_out_fits(self, task: Task, splits: Splits) -> int | None:
-        """How many fits a candidate the leave-one-out of these takes in the plan's count; None: as many as rows."""
+        """Return how many fits a candidate the plan counts for this leave-one-out; None means one for each row."""
         return None
 
     def ignores_origin(self, search: Search, task: Task, candidate: int) -> bool:
-        """Whether responses stay the same, rounding apart, whatever is added to a column.
+        """Return whether responses stay the same, apart from rounding, if a constant is added to a column.
 
-        Their check goes by columns moved to zero where those far from it lose digits.
+        If so, brute force may check the kernel on columns moved near zero, where it loses no digits.
         """
         return False
 
 
 def chain_of(estimator: Any) -> list[tuple[str, Any]]:
-    """The steps of a candidate in order, nested Pipelines opened, steps that do nothing left out.
+    """Return the steps of an estimator in order, with nested Pipelines flattened and passthrough steps left out.
 
-    Names are full parameter prefixes: the step ``ridge`` of a Pipeline has parameters ``ridge__…``; the estimator
-    itself, outside any Pipeline, has the name ``""``.
+    Names are full parameter prefixes: the step ``ridge`` of a Pipeline has the parameters ``ridge__…``. An estimator
+    that is not a Pipeline has the name ``""``.
     """
     if not isinstance(estimator, Pipeline):
         return [("", estimator)]
@@ -86,7 +86,7 @@ def chain_of(estimator: Any) -> list[tuple[str, Any]]:
 
 
 def last_types(search: Search) -> list[type | None]:
-    """The type of each family's last step, where no candidate can have another; None where one may."""
+    """Return the type of each family's last step, or None if the parameters may replace that step."""
     return remember(search.memo, "last types", lambda: [last_type(family) for family in search.families])
 
 
@@ -97,7 +97,7 @@ def last_type(family: Family) -> type | None:
 
 
 def claim_each(kernels: Iterable[AcrossKernel], search: Search, task: Task) -> dict[str, Claims]:
-    """What each kernel claims, by name. Kernels that know none of the models are not asked."""
+    """Return each kernel's claims by its name. A kernel that knows none of the models is not asked."""
     kinds = last_types(search)
     claims: dict[str, Claims] = {}
     for kernel in kernels:
@@ -123,9 +123,9 @@ PLAIN = (int, float, str, bytes, np.generic, type(None))  # values that set_para
 
 
 def candidates_of(search: Search) -> Iterator[tuple[int, Any]]:
-    """Every candidate of a search as an unfitted estimator, to look at and to clone, never to fit or to change.
+    """Yield each candidate's number and unfitted estimator, to read and to clone, never to fit or change.
 
-    Those of a search of moderate size are made once, since several kernels and rules look at them.
+    Up to MOST_KEPT candidates are made once and kept, since several kernels and rules read them.
     """
     made = (make_candidate(search, candidate) for candidate in range(len(search)))
     if len(search) > MOST_KEPT:
@@ -137,7 +137,7 @@ def candidates_of(search: Search) -> Iterator[tuple[int, Any]]:
 def sort_out(
     kernel: AcrossKernel, step: Step, search: Search, task: Task, splits: Mapping[str, Splits]
 ) -> tuple[Sequence[Training], Sequence[Training], list[str]]:
-    """The step's trainings that the kernel accepts, those it refuses, and why."""
+    """Return the step's trainings that the kernel accepts, those that it refuses, and the reasons."""
     accepted: list[Sequence[Training]] = []
     others: list[Training] = []
     reasons: list[str] = []
@@ -163,10 +163,10 @@ def step_of(
     task: Task,
     splits: Mapping[str, Splits],
 ) -> Step:
-    """The step in which a kernel answers these candidates in these trainings.
+    """Return the step in which a kernel answers these candidates in these trainings.
 
-    It counts as one fit a training set, or a candidate too where the kernel makes each; for leave-one-out as many as
-    the kernel says.
+    It counts as one fit for each training set, times the candidates if the kernel fits each of them. Leave-one-out
+    counts as many fits as the kernel says.
     """
     known = {name: _one_out_fits(kernel, task, splits[name]) for name in splits_of(trainings)}
     others = 0

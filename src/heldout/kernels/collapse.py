@@ -1,7 +1,6 @@
-"""Averages of linear predictors are linear: fold scalers into coefficients, and average those.
+"""Collapses an ensemble of linear predictors into one: folds scalers into coefficients and averages these.
 
-A feature map that is the same in all members, such as PolynomialFeatures, stays in front: what is linear in the same
-features is linear in them on average.
+A feature map that is the same in all members, such as PolynomialFeatures, stays in front of the averaged predictor.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class _Linear(BaseEstimator):  # type: ignore[misc]
         return True
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Nothing to do: the coefficients are given."""
+        """Return self, since the coefficients are given."""
         return self
 
     def _values(self, X: Any) -> NDArray[Any]:
@@ -93,10 +92,10 @@ class LinearDecider(ClassifierMixin, _Linear):  # type: ignore[misc]
 
 
 class LogisticDecider(LinearDecider):
-    """A logistic regression with the averaged parameters of several.
+    """A logistic regression whose parameters are the averages of several.
 
-    It is another predictor than the average of their probabilities: it averages decision functions, and makes
-    probabilities of that average.
+    Its probabilities are not the averages of the members' probabilities: it averages decision functions, and computes
+    probabilities from that average.
     """
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -108,19 +107,19 @@ class LogisticDecider(LinearDecider):
 
 
 def collapse_regressors(members: Sequence[Any]) -> Any:
-    """The average of linear regressors as one, behind the feature map that they share."""
+    """Return one linear regressor that equals the average of several, behind the feature map that they share."""
     line = _averaged(members, _LINEAR_REGRESSORS)
     return line.behind(LinearPredictor(line.coef, line.intercept))
 
 
 def collapse_classifiers(members: Sequence[Any], classes: NDArray[Any]) -> Any:
-    """The average of linear decision functions as one, behind the feature map that they share."""
+    """Return one linear classifier with the averaged decision function, behind the shared feature map."""
     line = _averaged(members, _LINEAR_CLASSIFIERS)
     return line.behind(LinearDecider(np.atleast_2d(line.coef), line.intercept, classes))
 
 
 def collapse_logistic(members: Sequence[Any], classes: NDArray[Any]) -> Any:
-    """One logistic regression with the averaged parameters of several, which is not the average of probabilities."""
+    """Return one logistic regression with averaged parameters, which does not average the probabilities."""
     line = _averaged(members, _LOGISTIC)
     if len(classes) > 2 and any(last_of(member).solver == "liblinear" for member in members):
         raise LearnerError(
@@ -131,12 +130,12 @@ def collapse_logistic(members: Sequence[Any], classes: NDArray[Any]) -> Any:
 
 
 def last_of(member: Any) -> Any:
-    """The last step of a Pipeline, or the estimator itself."""
+    """Return the last step of a Pipeline, or the estimator itself."""
     return member.steps[-1][1] if isinstance(member, Pipeline) else member
 
 
 class _Line(NamedTuple):
-    """A linear function of features: its parameters, the steps that make the features, and who takes them first."""
+    """Holds a linear function: its parameters, the steps before it, and the first step that was folded into it."""
 
     coef: NDArray[Any]
     intercept: Any
@@ -144,7 +143,7 @@ class _Line(NamedTuple):
     first: Any
 
     def behind(self, predictor: Any) -> Any:
-        """The predictor behind the steps that make its features, with their names where there are any."""
+        """Return the predictor behind the steps that make its features, with feature names where they are known."""
         if hasattr(self.first, "feature_names_in_"):
             predictor.feature_names_in_ = self.first.feature_names_in_
         return Pipeline([*self.before, ("linear", predictor)]) if self.before else predictor
@@ -163,7 +162,7 @@ def _averaged(members: Sequence[Any], kinds: tuple[type, ...]) -> _Line:
 
 
 def _state(step: Any) -> str:
-    """What a fitted step computes by, as a key: equal for maps that learn nothing from the rows they are fitted on."""
+    """Return a hash of a fitted step, equal for steps that learn nothing from the rows they are fitted on."""
     try:
         return str(joblib.hash(step))
     except Exception:  # the user's own objects raise what they like when they are pickled
@@ -171,7 +170,7 @@ def _state(step: Any) -> str:
 
 
 def _linear(member: Any, kinds: tuple[type, ...]) -> _Line:
-    """Coefficients and intercept; x ↦ (x − centre) / scale is folded in, last step first, while steps are scalers."""
+    """Return coefficients and intercept, with the scalers x ↦ (x − centre) / scale before the model folded in."""
     steps = list(member.steps) if isinstance(member, Pipeline) else [("", member)]
     _, last = steps.pop()
     if type(last) not in kinds:
@@ -192,7 +191,7 @@ def _linear(member: Any, kinds: tuple[type, ...]) -> _Line:
 
 
 def _affine(step: Any) -> tuple[Any, Any] | None:
-    """The centre and the scale of a fitted scaler; None for any other step."""
+    """Return the centre and the scale of a fitted scaler, or None for any other step."""
     if type(step) is preprocessing.StandardScaler:
         centre = step.mean_ if step.with_mean else 0.0  # mean_ is there also when it is not subtracted
         return centre, (step.scale_ if step.with_std else 1.0)

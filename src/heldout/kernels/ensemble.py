@@ -1,4 +1,4 @@
-"""The average of several fitted predictors: one predictor for each validation fold, no retraining."""
+"""Ensembles that average several fitted predictors, one for each validation fold, without retraining."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heldout.kernels.collapse import collapse_classifiers, collapse_logistic, co
 
 
 class _Members(BaseEstimator):  # type: ignore[misc]
-    """Fitted predictors of one learner, which answer together."""
+    """Holds fitted predictors of one learner, whose answers are averaged."""
 
     def __init__(self, members: Sequence[Any]) -> None:
         self.members = members
@@ -26,7 +26,7 @@ class _Members(BaseEstimator):  # type: ignore[misc]
         return True
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Refused: the members were fitted on the folds of a study."""
+        """Raise LearnerError, because the members were fitted on the folds of a study."""
         raise LearnerError(
             f"{type(self).__name__} averages predictors that a study fitted; it cannot be fitted anew. "
             'Fit Tuned(…, final="ensemble") instead.'
@@ -47,7 +47,7 @@ class AveragedRegressor(RegressorMixin, _Members):  # type: ignore[misc]
         return np.asarray(np.mean(_answers(self.members, "predict", X), axis=0))
 
     def collapse(self) -> Any:
-        """One predictor that equals the average, where all members are linear in the same features; else refused."""
+        """Return one predictor that equals the average; raise LearnerError unless all are linear in shared features."""
         return collapse_regressors(self.members)
 
 
@@ -63,19 +63,19 @@ def _all_have(method: str) -> Any:
 
 
 def _decides(self: Any) -> bool:
-    """Decision functions can be averaged only where all members know the same classes, and have a column for each."""
+    """Return whether decision functions can be averaged: all members have the same classes, and a column for each."""
     same = all(np.array_equal(member.classes_, self.classes_) for member in self.members)
     return same and bool(_all_have("decision_function")(self)) and not _decides_by_pairs(self.members[0])
 
 
 def _decides_by_pairs(member: Any) -> bool:
-    """Whether the columns of the decision function stand for pairs of classes, as ``SVC(…, "ovo")`` has them."""
+    """Return whether the decision function has a column for each pair of classes, as ``SVC(…, "ovo")`` has."""
     return getattr(last_of(member), "decision_function_shape", None) == "ovo" and len(member.classes_) > 2
 
 
 @registered
 class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
-    """Predicts by its members' mean probability; without one by their mean decision function; else by vote."""
+    """Predicts by its members' mean probability; without one by their mean decision function; else by majority vote."""
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -111,10 +111,10 @@ class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
         return np.asarray(classes[counts.argmax(axis=0)])  # a tie goes to the class that sorts first
 
     def collapse(self, *, parameters: bool = False) -> Any:
-        """One linear classifier with the averaged decision function; refused for averaged probabilities.
+        """Return one linear classifier with the averaged decision function. Raise LearnerError for probabilities.
 
-        With ``parameters=True`` logistic regressions become one with their averaged parameters. It is not the average
-        of their probabilities, which is what the ensemble itself predicts by, so no estimate of a study speaks of it.
+        With ``parameters=True`` logistic regressions become one with their averaged parameters. Its probabilities are
+        not the averages by which the ensemble predicts, so no estimate of a study applies to it.
         """
         same = all(np.array_equal(member.classes_, self.classes_) for member in self.members)
         if parameters and same:
@@ -130,7 +130,7 @@ class AveragedClassifier(ClassifierMixin, _Members):  # type: ignore[misc]
 
 
 def average(members: Sequence[Any]) -> Any:
-    """The average of fitted predictors of one learner."""
+    """Return the ensemble that averages these fitted predictors of one learner."""
     if is_classifier(members[0]):
         if any(isinstance(member.classes_, list) for member in members):
             raise LearnerError('final="ensemble" cannot average classifiers with several outputs. Use final="retrain".')

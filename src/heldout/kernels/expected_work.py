@@ -1,4 +1,4 @@
-"""What steps are expected to take, by counts alone: to order them, to tell how much is left, to price checks."""
+"""Expected work of steps, estimated from counts alone, to order steps, to show progress and to price checks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from heldout.task.task import Task
 
 FIT = 1e6  # operations that a fit of scikit-learn takes however few its rows are: most of a millisecond
 _ROUND = log(1.25)  # steps that differ by less than this ratio stay in the plan's order, where neighbours share rows
-_FIT_OPERATIONS = 50.0  # operations of a fit for each number of its training rows: it only weighs kernels against fits
+_FIT_OPERATIONS = 50.0  # operations of a fit for each number in its training rows: only weighs kernels and fits
 _COUNTS = ("n_estimators", "iterations")  # parameters that a fit's time grows with, whatever the learner
 
 
 EIGEN = 9  # operations of a symmetric eigendecomposition, in cubes of its size
-ITERATIONS = 20  # of L-BFGS that a fit takes, as a rule
-MACHINE = 40  # operations for each pair of training rows that a support vector machine is solved in
+ITERATIONS = 20  # iterations of L-BFGS that a fit usually takes
+MACHINE = 40  # operations for each pair of training rows that fitting a support vector machine takes
 
 
 def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | None:
-    """Floating-point operations that a kernel's step takes, to the order of magnitude; None for steps that fit."""
+    """Return the order of magnitude of a kernel step's floating-point operations; None for steps that call fit."""
     columns = task.n_columns or 1
     used = splits_of(step.trainings)
     read = sum([len(splits[name].rows) for name in used])
@@ -66,7 +66,7 @@ def operations(step: Step, task: Task, splits: Mapping[str, Splits]) -> float | 
 
 
 def expected_work(step: Step, task: Task, splits: Mapping[str, Splits], search: Search) -> float:
-    """Operations that a step is expected to take, to the order of magnitude."""
+    """Return the order of magnitude of the operations that a step takes."""
     known = operations(step, task, splits)
     if known is not None:
         return known
@@ -79,12 +79,12 @@ def expected_work(step: Step, task: Task, splits: Mapping[str, Splits], search: 
 
 
 def total_work(steps: Sequence[Step], work: Work) -> float:
-    """Operations that steps are expected to take together."""
+    """Return the operations that all these steps are expected to take."""
     return sum([expected_work(step, work.task, work.splits, work.search) for step in steps])
 
 
 def price_of_fit(step: Step, training: Training, candidate: int, work: Work) -> float:
-    """Operations of a fit of one cell: at least those of a fit in general, and of its kernel for this cell alone."""
+    """Return the operations of one cell's fit: FIT and its expected work, at least the kernel's work on that cell."""
     brute = brute_step((candidate,), (training,))
     alone = replace(step, candidates=(candidate,), trainings=(training,), fits=1)
     fit, kernel = [expected_work(one, work.task, work.splits, work.search) for one in (brute, alone)]
@@ -92,13 +92,13 @@ def price_of_fit(step: Step, training: Training, candidate: int, work: Work) -> 
 
 
 def longest_first(steps: Sequence[Step], task: Task, splits: Mapping[str, Splits], search: Search) -> list[Step]:
-    """The steps by what they are expected to take, so that no long one is left for the end; else in their order."""
+    """Return the steps by falling expected work, so that no long one comes last; equal ones keep their order."""
     work = {id(step): expected_work(step, task, splits, search) for step in steps}
     return sorted(steps, key=lambda step: -round(log(max(work[id(step)], 1.0)) / _ROUND))
 
 
 def _members(search: Search, candidate: int) -> float:
-    """How many members the candidate's ensemble has, where its parameters tell; 1 for all others."""
+    """Return the number of members of the candidate's ensemble if a parameter gives it; 1 for all others."""
     for name, value in search.params_of(candidate).items():
         if _is_count(name) and isinstance(value, int | float) and value > 0:
             return float(value)

@@ -1,4 +1,4 @@
-"""Doing a step: its kernel, by name."""
+"""Performs a step of a plan: finds its kernel by name and runs it."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ ACROSS: tuple[AcrossKernel, ...] = (
     SMOOTHERS,
 )
 
-# Those that can tell whether a candidate answers the same wherever columns begin.
+# By kernel: whether a candidate's responses stay the same if a constant is added to a column.
 IGNORES_ORIGIN: Mapping[str, Callable[[Search, Task, int], bool]] = {
     kernel.name: kernel.ignores_origin for kernel in ACROSS
 }
 
-# Kernels that make every candidate's fit, so that their work is counted in fits, and may be raced.
+# Kernels that fit every candidate, so that their work is counted in fits and they may take part in races.
 FITS_EACH = frozenset(kernel.name for kernel in ACROSS if kernel.fits_each)
 
-# Kernels that bear the name of the rule that uses them, by which users switch them off.
+# Kernels named like the rule that uses them; users switch off the rule by this name.
 SWITCHED = frozenset({"within", *(kernel.name for kernel in ACROSS)})
 
 KERNELS: Mapping[str, Kernel] = {
@@ -62,14 +62,14 @@ KERNELS: Mapping[str, Kernel] = {
 
 
 def perform(step: Step, work: Work) -> list[Answer]:
-    """All answers of one step, computed under the scikit-learn configuration in which the study was asked."""
+    """Return all answers of one step, computed under the scikit-learn configuration with which the study was asked."""
     with sklearn.config_context(**work.config), naming_the_way_out(step.kernel):
         return list(KERNELS[step.kernel](step, work))
 
 
 @contextmanager
 def naming_the_way_out(kernel: str) -> Iterator[None]:
-    """Add a note to an unexpected error of a kernel, which says how to switch that kernel off."""
+    """Add a note to an unexpected error of a kernel that says how to switch this kernel off."""
     try:
         yield
     except HeldoutError:

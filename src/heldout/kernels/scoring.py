@@ -1,4 +1,4 @@
-"""From responses to cell answers: the one place where losses are taken, whatever kernel answered."""
+"""Scores responses: the one place where losses are computed, whichever kernel answered."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from heldout.study.answers import Answer, Failure, FitWarning
 from heldout.study.study import PROBABILITIES, TEST, VALIDATION
 
 LARGEST_STORED_WARNING = 2_000  # characters
-MOST_STORED_WARNINGS = 20  # a fit: some put a number into each, and give thousands
+MOST_STORED_WARNINGS = 20  # of one fit: learners that put a number into each message give thousands
 
 
 def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **seconds: Any) -> Answer:
-    """The answer of one cell from its responses.
+    """Return the answer of one cell from its responses.
 
-    When the first loss cannot be taken the cell is a failure; another that cannot is NaN alone, with a warning.
+    If the first loss cannot be computed the cell is a failure. Any other such loss is NaN alone, with a warning.
     """
     rows = work.held_rows(held)
     y = work.task.y[rows]
@@ -46,12 +46,12 @@ def score_cell(work: Work, held: Held, candidate: int, responses: Responses, **s
     try:
         for loss in asked:
             if held.level == TEST and len(rows) == 1 and not is_defined_on_one_row(loss):
-                values.append(np.nan)  # it is taken of all parts together
+                values.append(np.nan)  # it is computed over all parts together
                 continue
             try:
                 values.append(_finite_loss(loss, y, responses, weight))
             except Exception as error:
-                if held.level == TEST and is_pooled(loss):  # it is taken of all parts together
+                if held.level == TEST and is_pooled(loss):  # it is computed over all parts together
                     values.append(np.nan)
                     continue
                 if not values:
@@ -86,14 +86,17 @@ def _finite_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: Any)
 def failed_cell(
     work: Work, held: Held, candidate: int, failure: Failure, *, warnings: tuple[FitWarning, ...] = (), **seconds: Any
 ) -> Answer:
-    """The answer of a cell that failed."""
+    """Return the answer of a cell that failed."""
     losses = [failed_loss(work, held.level, candidate, failure)] * len(work.losses[held.level])
     cell = candidate, held.part
     return Answer.of_cell(held.panel, cell, losses, failures={cell: failure}, **seconds).warned(warnings)
 
 
 def failed_loss(work: Work, level: str, candidate: int, failure: Failure) -> float:
-    """What stands for the losses of a failed cell: NaN, or the error_score that someone else's search declares."""
+    """Return the loss of a failed cell: NaN, or for validation cells minus the search's `error_score`.
+
+    Raise FitFailed if a validation cell failed and the search has error_score="raise".
+    """
     error_score = work.search.error_score
     if error_score == "raise" and level == VALIDATION:
         raise FitFailed(
@@ -104,16 +107,16 @@ def failed_loss(work: Work, level: str, candidate: int, failure: Failure) -> flo
 
 
 def failure_of(error: BaseException, stage: str) -> Failure:
-    """What failed; an error of ours says all there is to say, so only what others raised has its traceback."""
+    """Return the failure that an error describes. The traceback is kept only if others raised the error."""
     kind, message, trace = describe_error(error)
     own = isinstance(error, HeldoutError) and error.__cause__ is None
     return Failure(kind=kind, message=message, traceback="" if own else trace, stage=stage)
 
 
 def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], rows: Rows) -> Responses:
-    """What the predictor answers by each needed method, checked for length and finiteness.
+    """Return the predictor's responses by each method that the losses need, checked for length and finiteness.
 
-    Probabilities that only intervals wish for are left out where they are not sound: no loss needs them.
+    Probabilities that intervals alone ask for are left out if they are invalid, since no loss needs them.
     """
     answers: dict[str, NDArray[Any]] = {}
     wanted, asked = ["predict"], tuple(methods)
@@ -143,14 +146,14 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
 
 
 def ask_probabilities(predictor: Any, X: Any, rows: Rows) -> Responses:
-    """The probabilities that a predictor answers, and the most probable labels, by one call."""
+    """Return the predictor's probabilities and its most probable labels, from one call of predict_proba."""
     shares = checked_response(predictor.predict_proba(X), "predict_proba", len(rows))
     classes = np.asarray(predictor.classes_)
     return Responses(predict=classes[shares.argmax(axis=1)], predict_proba=shares, classes=classes)
 
 
 def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
-    """One response as an array, refused where its length is wrong or it holds NaN or infinity."""
+    """Return one response as an array. Raise PredictionError if its length is wrong or it is not finite."""
     return _checked_array(as_response(answer, method), method, n)
 
 
@@ -167,14 +170,14 @@ def _checked_array(array: NDArray[Any], method: str, n: int) -> NDArray[Any]:
 def score_block(
     work: Work, helds: Sequence[Held], candidates: tuple[int, ...], responses: Sequence[Responses], *, seconds: float
 ) -> list[Answer]:
-    """The answers of several candidates on neighbouring parts of one panel, from responses on all their rows.
+    """Return the answers of several candidates on neighbouring parts of one panel, from responses on all their rows.
 
     Parameters
     ----------
     helds : sequence of Held
         Neighbouring parts of one panel, in order.
     responses : sequence of Responses
-        One a candidate, on the held-out rows of those parts end to end.
+        One for each candidate, on the concatenated held-out rows of those parts.
     """
     panel, level = helds[0].panel, helds[0].level
     splits, parts = work.splits[helds[0].splits], range(helds[0].part, helds[-1].part + 1)
@@ -235,7 +238,7 @@ def _score_one_by_one(
 
 
 def _less_unsound_wishes(responses: Responses, losses: Sequence[Loss]) -> Responses:
-    """The responses without probabilities that are not finite, where intervals alone wish for them."""
+    """Return the responses without probabilities that are not finite, if intervals alone ask for them."""
     methods = [alternatives for loss in losses for alternatives in loss.methods]
     needed = any("predict_proba" in alternatives for alternatives in methods if alternatives != PROBABILITIES)
     proba = responses.predict_proba
@@ -260,7 +263,7 @@ def catch_all_warnings() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def plain_warnings(caught: Any) -> tuple[FitWarning, ...]:
-    """Warnings as plain text, each kind once a fit, and of many kinds the first."""
+    """Return the distinct warnings of one fit as plain text: at most MOST_STORED_WARNINGS and a note on the rest."""
     found = tuple(
         dict.fromkeys(
             FitWarning(category=w.category.__name__, message=str(w.message)[:LARGEST_STORED_WARNING]) for w in caught

@@ -1,7 +1,7 @@
-"""A step of a plan, the trainings that it answers, and the work it is done on.
+"""Steps of a plan, the trainings that a step answers, and the data and settings that it needs.
 
-A training is one predictor a candidate, and the held-out sides that it answers. A panel of leave-one-out has one for
-every row: those of neighbouring parts, each trained on its own rows, are kept as a range and made one at a time.
+A training is a training set, with the held-out sets that predictors trained on it answer. Leave-one-out has one for
+every row. Trainings of neighbouring parts, each on its own rows, are therefore kept as a range and made one at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_STEPS = 20_000  # past this, several candidates share a step, so that the q
 
 
 def remember(kept: dict[Any, Any], key: Any, make: Callable[[], Value]) -> Value:
-    """Return what is kept by this key, after making it if it is not there yet."""
+    """Return the value that is kept under this key, after making it if it is missing."""
     if key not in kept:
         kept[key] = make()
     value: Value = kept[key]
@@ -36,7 +36,7 @@ def remember(kept: dict[Any, Any], key: Any, make: Callable[[], Value]) -> Value
 
 
 class Held(NamedTuple):
-    """A held-out side that a step answers, and the panel that asked."""
+    """A held-out set that a step answers, and the panel that asked for it."""
 
     panel: str
     level: str
@@ -45,7 +45,7 @@ class Held(NamedTuple):
 
 
 class Training(NamedTuple):
-    """One predictor a candidate: what it is trained on, and the held-out sides that it answers."""
+    """A training set, or several whose predictors are averaged, and the held-out sets that are answered."""
 
     trains: tuple[TrainRef, ...]
     averaged: bool  # the predictor is the average of one trained on each of `trains`, not the only one
@@ -54,7 +54,7 @@ class Training(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plain(Sequence[Training]):
-    """The trainings of neighbouring parts of one panel, each on its own rows for its own held-out side."""
+    """The trainings of a range of parts of one panel, each with its own training rows and its own held-out set."""
 
     panel: str
     level: str
@@ -77,7 +77,7 @@ class Plain(Sequence[Training]):
 
 @dataclass(frozen=True, slots=True)
 class Joined(Sequence[Training]):
-    """Trainings one after the other, some of them plain."""
+    """A concatenation of sequences of trainings, some of which are Plain."""
 
     pieces: tuple[Sequence[Training], ...]
 
@@ -103,12 +103,12 @@ class Joined(Sequence[Training]):
 
 
 def pieces_of(trainings: Sequence[Training]) -> tuple[Sequence[Training], ...]:
-    """The plain stretches of these trainings, and what lies between them."""
+    """Return the sequences that these trainings are a concatenation of, Plain ones and tuples."""
     return trainings.pieces if isinstance(trainings, Joined) else (trainings,)
 
 
 def join(pieces: Iterable[Sequence[Training]]) -> Sequence[Training]:
-    """These one after the other; plain stretches stay what they are."""
+    """Return the concatenation of these sequences, in which Plain ones stay Plain."""
     flat = [piece for several in pieces for piece in pieces_of(several) if len(piece)]
     if not any(isinstance(piece, Plain) for piece in flat):
         return tuple(chain.from_iterable(flat))
@@ -116,13 +116,13 @@ def join(pieces: Iterable[Sequence[Training]]) -> Sequence[Training]:
 
 
 def count_trains(trainings: Sequence[Training]) -> int:
-    """How many training sets these have together: as many fits a candidate."""
+    """Return the number of training sets, which is the number of fits for each candidate."""
     pieces = pieces_of(trainings)
     return sum([len(p.parts) if isinstance(p, Plain) else sum([len(t.trains) for t in p]) for p in pieces])
 
 
 def sides_of(trainings: Sequence[Training]) -> list[Held]:
-    """The held-out sides that these answer."""
+    """Return the held-out sets that these trainings answer."""
     sides: list[Held] = []
     for piece in pieces_of(trainings):
         if isinstance(piece, Plain):
@@ -133,7 +133,7 @@ def sides_of(trainings: Sequence[Training]) -> list[Held]:
 
 
 def splits_of(trainings: Sequence[Training]) -> set[str]:
-    """The splits whose training sides these use."""
+    """Return the names of the splits whose training sets these use."""
     used: set[str] = set()
     for piece in pieces_of(trainings):
         used |= {piece.splits} if isinstance(piece, Plain) else {ref.splits for t in piece for ref in t.trains}
@@ -141,7 +141,7 @@ def splits_of(trainings: Sequence[Training]) -> set[str]:
 
 
 def held_rows(trainings: Sequence[Training], splits: Mapping[str, Splits]) -> int:
-    """How many rows the held-out sides have together."""
+    """Return the total number of rows of the held-out sets."""
     rows = 0
     for piece in pieces_of(trainings):
         if isinstance(piece, Plain):
@@ -153,7 +153,7 @@ def held_rows(trainings: Sequence[Training], splits: Mapping[str, Splits]) -> in
 
 
 def train_rows(trainings: Sequence[Training], splits: Mapping[str, Splits]) -> float:
-    """How many rows the training sets have together."""
+    """Return the total number of rows of the training sets."""
     rows = 0.0
     for piece in pieces_of(trainings):
         if isinstance(piece, Plain):
@@ -165,7 +165,7 @@ def train_rows(trainings: Sequence[Training], splits: Mapping[str, Splits]) -> f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One unit of work: every one of these candidates in every one of these trainings."""
+    """One unit of work: all of these candidates in all of these trainings."""
 
     kernel: str
     rule: str  # which rule of the planner put it here
@@ -173,13 +173,11 @@ class Step:
     candidates: tuple[int, ...]
     trainings: Sequence[Training]
     fits: int  # how many fits it takes, or as many as its work is worth; 0 for leave-one-out in closed form
-    spreads: bool = (
-        False  # it spreads its own work over threads of one process, so it is done where the study was asked
-    )
+    spreads: bool = False  # it runs threads of its own, so it is performed in the process where the study was asked
     threads: int = 1  # of the BLAS, fixed by the plan, so that the last bits do not depend on who computes
-    pieces: tuple[Sequence[Training], ...] = field(init=False, compare=False)  # plain stretches, and what lies between
+    pieces: tuple[Sequence[Training], ...] = field(init=False, compare=False)  # those that `trainings` concatenates
     levels: Mapping[str, int] = field(init=False, compare=False)  # how many held-out sides of each level it answers
-    cells: int = field(init=False, compare=False)  # without what is asked for intervals alone
+    cells: int = field(init=False, compare=False)  # without those that intervals alone ask for
 
     def __post_init__(self) -> None:
         pieces = pieces_of(self.trainings)
@@ -197,7 +195,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Work:
-    """All that a step needs to be done: the data, the learner, the rows, and what to keep of the answers."""
+    """Holds all that a step needs: the data, the learner, the splits, and which parts of the answers to keep."""
 
     task: Task
     search: Search
@@ -206,7 +204,7 @@ class Work:
     keep_rows: frozenset[str] = frozenset()  # panels whose row losses are kept
     keep_responses: frozenset[str] = frozenset()  # panels whose responses are kept
     watched: frozenset[tuple[str, int, int]] = frozenset()  # cells, by panel, candidate and part, that will be checked
-    fit_params: Mapping[str, Any] = field(default_factory=dict)  # passed to fit; what has a row each is cut to the rows
+    fit_params: Mapping[str, Any] = field(default_factory=dict)  # passed to fit; arrays with a value a row are sliced
     config: Mapping[str, Any] = field(default_factory=dict)  # scikit-learn's configuration where the study was asked
     jobs: int = 1  # threads a step that spreads may use; they change no bit
     budget: int = 1 << 30  # bytes of working memory a step may take: it cuts blocks, so it never depends on the machine
@@ -226,7 +224,7 @@ class Work:
 
 
 def plan_brute_force(panels: Iterable[Panel]) -> tuple[Step, ...]:
-    """One step a panel, with all its candidates and trainings, or one a block of a race: what the rules begin from."""
+    """Return the plan that the rules begin from: one step a panel, or one a block of a race, with all its cells."""
     return tuple(step for panel in panels if panel.candidates for step in _steps_of(panel))
 
 
@@ -239,7 +237,7 @@ def _steps_of(panel: Panel) -> Iterator[Step]:
 
 
 def _stretches(parts: Sequence[int]) -> Iterator[range]:
-    """Ascending parts as ranges of neighbours."""
+    """Yield the ranges of consecutive numbers that make up these ascending parts."""
     starts = [number for number, part in enumerate(parts) if not number or part != parts[number - 1] + 1]
     for start, end in zip(starts, [*starts[1:], len(parts)], strict=True):
         yield range(parts[start], parts[end - 1] + 1)
@@ -253,7 +251,7 @@ def _trainings_of(panel: Panel, parts: range) -> Sequence[Training]:
 
 
 def brute_step(candidates: tuple[int, ...], trainings: Sequence[Training]) -> Step:
-    """These candidates, each fitted in each of these trainings."""
+    """Return the brute-force step that fits each of these candidates in each of these trainings."""
     return Step(
         kernel=BRUTE,
         rule="brute force",
@@ -265,14 +263,14 @@ def brute_step(candidates: tuple[int, ...], trainings: Sequence[Training]) -> St
 
 
 def cut_brute_force(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Brute-force steps in pieces that can be done side by side; their size depends on counts alone."""
+    """Split brute-force steps into pieces that can run in parallel; their size depends on counts alone."""
     cells = sum(len(step.candidates) * len(step.trainings) for step in steps if step.kernel == BRUTE)
     batch = max(1, ceil(cells / MOST_STEPS))
     return tuple(piece for step in steps for piece in (_pieces(step, batch) if step.kernel == BRUTE else (step,)))
 
 
 def single_fits(step: Step) -> tuple[Step, ...]:
-    """A step of the tier `identical` as brute-force steps of one candidate and one training each: the same numbers."""
+    """Split a step of the tier `identical` into brute-force steps of one candidate and one training each."""
     return tuple(_pieces(step, 1))
 
 

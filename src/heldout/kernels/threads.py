@@ -1,4 +1,4 @@
-"""Threads that stay: to start one takes a millisecond or more, which is what a small study takes as a whole."""
+"""Thread pools that are kept: starting a thread takes a millisecond or more, as long as a whole small study."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _opening = Lock()
 
 
 def spreading(count: int) -> Spread:
-    """A map over so many threads, of which who asks is one: it begins at once, and others help as they come free.
+    """Return a map over `count` threads, the caller's included: it starts at once, and free threads join in.
 
-    Nobody waits for threads that are busy, so one that is asked to help may itself ask others.
+    It does not wait for busy threads, so a job may itself use such a map.
     """
 
     def spread(do: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
@@ -29,7 +29,7 @@ def spreading(count: int) -> Spread:
 
 
 def _together(do: Callable[[Any], Any], jobs: Sequence[Any], pool: ThreadPoolExecutor, helping: int) -> list[Any]:
-    """Each thread takes a job that is left, until none is. Nobody goes on after an error."""
+    """Run the jobs on the caller's thread and its helpers until none is left. An error stops them all."""
     found: list[Any] = [None] * len(jobs)
     left = deque(enumerate(jobs))
 
@@ -65,7 +65,7 @@ def _pool(count: int) -> ThreadPoolExecutor:
 
 
 def _forget() -> None:
-    """A fork has none of the threads."""
+    """Drop the pools in a forked child process, which has none of their threads."""
     global _opening
     _pools.clear()
     _opening = Lock()
