@@ -1,1 +1,1 @@
-"""What users call: it wires the rooms below and holds nothing of its own."""
+"""The public verbs and classes. They connect the packages below and hold no algorithm of their own."""

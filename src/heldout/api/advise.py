@@ -1,4 +1,4 @@
-"""`advise`: which recipe, how many rows to choose and to test, and what they promise; nothing is fitted."""
+"""`advise`: recommends a recipe and row counts for choosing and testing, without fitting anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from heldout.risk.rows_needed import Aims, aim, check_count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsNeeded:
-    """How many rows a width needs: whatever the losses, and if they spread as they are guessed to."""
+    """Holds how many rows an interval width needs: by a bound for any losses, and by a guess of their spread."""
 
     bound: int | None  # None for a loss without a range
     normal: int | None  # None without a guess
@@ -49,7 +49,7 @@ class Advice(Shown):
     made_from: Recipe | None = field(default=None, repr=False)
 
     def summary(self) -> dict[str, Any]:
-        """The advice as plain values that JSON can hold."""
+        """Return the advice as plain values that JSON can hold."""
         return {
             name: plain(value) for name, value in asdict(replace(self, made_from=None)).items() if name != "made_from"
         }
@@ -152,7 +152,7 @@ def _check_known(counts: Mapping[str, int | None], switches: Mapping[str, bool],
 
 
 def _with_recipe(advice: Advice, aims: Aims, at: Situation) -> Advice:
-    """Add a recipe for these rows, and what they promise. Rows in time are not independent, so they promise nothing."""
+    """Add a recipe for these rows, and its bounds. Rows in time are not independent, so their bounds are None."""
     recipe = recommend(at)
     dev, held = (floor(share * at.units + 1e-9) for share in (recipe.dev, recipe.held))
     return replace(
@@ -172,7 +172,7 @@ def _with_recipe(advice: Advice, aims: Aims, at: Situation) -> Advice:
 
 
 def _sizes(n: int, recipe: Recipe) -> dict[str, int]:
-    """Rows to train a candidate on, to choose with and to test with, in one part."""
+    """Return the number of rows to train a candidate, to choose and to test, in one part."""
     test, dev = round(recipe.held * n), round(recipe.dev * n)
     return {"train": n - test - dev, "dev": dev, "test": test}
 

@@ -1,4 +1,4 @@
-"""The Python that asks a study again, as text for a report."""
+"""Writes the Python call that repeats a study, as text for its report."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from heldout.base.words import clipped
 from heldout.losses import Loss
 from heldout.results.study_record import Request
 
-LONGEST = 4_000  # letters of a learner
+LONGEST = 4_000  # characters of a learner's repr
 _command: ContextVar[str | None] = ContextVar("heldout command", default=None)
 NOT_OF_THE_QUESTION = ("ledger", "on_event", "journal_detail", "journal_anew", "memory", "queue_seed")
 
 
 @contextmanager
 def asked_by(command: str) -> Iterator[None]:
-    """Studies that are run inside were asked by this line in a shell, and their reports say so."""
+    """Record this shell command as the origin of all studies that run inside, for their reports."""
     token = _command.set(command)
     try:
         yield
@@ -32,12 +32,12 @@ def asked_by(command: str) -> Iterator[None]:
 
 
 def command_of_now() -> str | None:
-    """The line in a shell that asks for what runs now; None in a program."""
+    """Return the shell command that started the current study; None if Python code started it."""
     return _command.get()
 
 
 def call_of(learner: Any, request: Request, *, verb: str = "evaluate", rope: float | None = None) -> str:
-    """The lines that ask the same: X, y and roles that are no names of columns stand for the data at hand.
+    """Write the code that repeats a call; the data are the names X and y, and roles are their own names.
 
     >>> from sklearn.linear_model import Ridge
     >>> print(call_of(Ridge(alpha=2.0), Request(roles={"groups": "patient"}, seed=1)))
@@ -61,14 +61,14 @@ def call_of(learner: Any, request: Request, *, verb: str = "evaluate", rope: flo
 
 
 def imports_of(things: Iterable[Any], verb: str, *, options: bool) -> str:
-    """The lines that import what the reprs of these name, by the public modules of their classes."""
+    """Write the imports that the reprs of these objects need, from the public modules of their classes."""
     names: dict[str, set[str]] = {"heldout": {verb, *(["Options"] if options else [])}}
     for thing in _parts(things):
         kind = type(thing)
         if isinstance(thing, np.ndarray):
             names.setdefault("numpy", set()).add("array")
         elif isinstance(thing, Loss):
-            names["heldout"].add("row_loss")  # as its repr is written; the function stands for the one at hand
+            names["heldout"].add("row_loss")  # its repr calls row_loss; the function in it is a name for the user's own
         elif kind.__module__ != "builtins" and not isinstance(thing, np.generic):
             public = kind.__module__.split(".")
             private = next((place for place, part in enumerate(public) if part.startswith("_")), len(public))
@@ -77,7 +77,7 @@ def imports_of(things: Iterable[Any], verb: str, *, options: bool) -> str:
 
 
 def _parts(things: Iterable[Any]) -> Iterator[Any]:
-    """The estimators, splitters and arrays in these, at any depth."""
+    """Yield the estimators, splitters and arrays in these objects, at any depth."""
     for thing in things:
         if thing is None or isinstance(thing, str | bytes | int | float | bool):
             continue
@@ -112,7 +112,7 @@ def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
 
 
 def _is_short(test: Any) -> bool:
-    """Whether a strategy can be written down; rows of the user's own are told by a name, as X and y are."""
+    """Return whether `test` can be written as code; arrays of rows are written as a name instead, as X and y are."""
     return isinstance(test, int) or not (isinstance(test, Iterable) or hasattr(test, "__array__"))
 
 

@@ -1,4 +1,4 @@
-"""`chance`: whether a learner does better than it could by luck, by shuffling the target."""
+"""`chance`: tests by shuffling the target whether a learner does better than chance."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from heldout.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ChanceTest(Shown):
-    """Whether a learner beats chance. Made by :func:`heldout.chance`.
+    """Says whether a learner beats chance. Made by :func:`heldout.chance`.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class ChanceTest(Shown):
         return f"It is not shown that the learner does better than chance {numbers}."
 
     def summary(self) -> dict[str, Any]:
-        """The test as plain values that JSON can hold."""
+        """Return the test as plain values that JSON can hold."""
         return {
             "sentence": self.sentence,
             "p": self.p,
@@ -162,7 +162,7 @@ def chance(
 def _shuffled_losses(
     question: Question, request: Request, exchange: Exchange, how: Running, permutations: int
 ) -> NDArray[np.float64]:
-    """The loss inside on each shuffled target."""
+    """Return the loss, lower is better, for each shuffled target; NaN if a fit failed."""
     task, losses = question.task, np.full(permutations, np.nan)
     quiet = replace(how, progress=False)
     with open_progress(how.progress) as bar:
@@ -172,7 +172,7 @@ def _shuffled_losses(
             target = task.y[exchange.rows(rng)]
             shuffled = prepare(question.learner, task.X, target, request)
             try:
-                study = replace(shuffled.study, everywhere=Everywhere())  # no interval here
+                study = replace(shuffled.study, everywhere=Everywhere())  # no extra predictions for intervals
                 outcome = run_study(study, shuffled.task, quiet)
                 value = record_value(read_test_losses(shuffled.task, outcome).records[0], pool=shuffled.options.pool)
             except FitFailed:
@@ -182,22 +182,22 @@ def _shuffled_losses(
     return losses
 
 
-FEWEST_ALIKE = 5  # groups that exchange their targets with one another
+FEWEST_ALIKE = 5  # groups that exchange targets among themselves, at least
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Exchange:
-    """A way to shuffle the target: `rows(rng)` says from which row each row takes its target."""
+    """Declares a way to shuffle the target: `rows(rng)` returns from which row each row takes its target."""
 
     words: str
     rows: Callable[[np.random.Generator], Rows]
 
 
 def exchange_of(task: Task) -> Exchange:
-    """Within strata where there are any: rows; whole groups that have one target each; else groups, and rows in them.
+    """Return how to shuffle, always within strata: rows; whole groups with one target each; or groups and their rows.
 
-    Shuffling rows within their groups alone would leave every group its own targets, and so all that features which
-    groups have in common can tell: a learner would do as well on the shuffled targets.
+    Shuffling rows only within their groups would leave every group its own targets. A learner could then still predict
+    from features that tell groups apart, and would do as well on the shuffled targets.
     """
     strata = np.zeros(task.size, dtype=np.intp) if task.strata is None else task.strata
     within = "" if task.strata is None else " within each stratum"
@@ -219,10 +219,10 @@ def exchange_of(task: Task) -> Exchange:
 
 
 def _groups_and_rows(groups: NDArray[np.intp], strata: NDArray[np.intp]) -> Callable[[np.random.Generator], Rows]:
-    """Groups take each other's targets, in random order, as far as there are rows for them.
+    """Return a function that exchanges targets between groups of about the same size, in random order.
 
     A group that is larger than the one whose targets it takes gets the rest from the next group in the same cycle of
-    exchanges, which may be itself. So every target is used once, and groups of equal size take each other's whole.
+    the permutation, which may be itself. So every target is used once, and groups of equal size exchange all targets.
     """
     kinds = int(strata.max()) + 1
     shape = int(groups.max()) + 1, kinds
@@ -231,7 +231,7 @@ def _groups_and_rows(groups: NDArray[np.intp], strata: NDArray[np.intp]) -> Call
     alike = _alike(counts.sum(axis=1))
 
     def in_random_order(rng: np.random.Generator) -> Rows:
-        """Rows by group and stratum, in random order within."""
+        """Return the rows sorted by group and stratum, in random order within each."""
         by_chance = rng.permutation(len(groups))
         return by_chance[np.lexsort((strata[by_chance], groups[by_chance]))]
 
@@ -250,7 +250,7 @@ def _groups_and_rows(groups: NDArray[np.intp], strata: NDArray[np.intp]) -> Call
 
 
 def _alike(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Groups of about the same size, as codes: equal sizes together, with their neighbours where they are few."""
+    """Return a code for each group; groups of equal size share it, and small sets of them join neighbouring sizes."""
     values, codes, groups = np.unique(sizes, return_inverse=True, return_counts=True)
     bins, filled = np.zeros(len(values), dtype=np.intp), 0
     for place, count in enumerate(groups.tolist()):
@@ -269,7 +269,7 @@ def _shuffle_within(blocks: NDArray[np.intp], rng: np.random.Generator) -> Rows:
 
 
 def _varies(task: Task, blocks: NDArray[np.intp]) -> bool:
-    """Whether the target takes several values inside some block."""
+    """Return whether the target takes several values inside some block."""
     _, first, codes = np.unique(blocks, return_index=True, return_inverse=True)
     return bool((task.y != task.y[first][codes]).any())
 

@@ -1,4 +1,4 @@
-"""`check`: traps in the data that make a risk look better than it is, before any learner is fitted."""
+"""`check`: finds traps in the data that make a risk look better than it is, before any learner is fitted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from heldout.splits.foreign import Pairs
 from heldout.study.study import TEST
 from heldout.task import Task, declare
 
-MOST_ROWS = 100_000  # looked at
+MOST_ROWS = 100_000  # more are sampled
 
 
 @registered
@@ -150,7 +150,7 @@ def check(
 
 
 def parse_ignore(ignore: str | Iterable[str]) -> tuple[str, ...]:
-    """Numbers of findings, from a text with commas or from several; ones that `check` does not know are refused.
+    """Parse finding codes from one comma-separated string or several strings; refuse codes that `check` does not have.
 
     >>> parse_ignore("h603, H601")
     ('H601', 'H603')
@@ -183,12 +183,12 @@ def _facts(trap: Trap) -> dict[str, Any]:
     return {"code": trap.code, "severity": trap.severity, "title": EXPLAINED[trap.code].title, **words}
 
 
-LEVEL = 0.999  # of the interval, so that it lies above one half by chance once in two thousand
-LARGE = 0.6  # how often the classifier must be right for a warning
+LEVEL = 0.999  # of the interval, so that by chance it lies above one half once in two thousand cases
+LARGE = 0.6  # accuracy of the classifier from which the finding is a warning
 
 
 def find_drift(table: Table) -> list[Trap]:
-    """One trap where a test part that was given can be told from its training part."""
+    """Return a trap H609 if a classifier can tell a given test part from its training part; else an empty list."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     parts = two_parts(table)

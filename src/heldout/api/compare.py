@@ -1,4 +1,4 @@
-"""`compare`: which of several learners is better, on the same splits; and `Comparison`, what that found."""
+"""`compare`: compares several learners on the same splits, and returns a `Comparison`."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Comparison(Reported):
 
 
 def chances_and_verdict(pair: Pair | RankedPair, *, rope: float | None) -> dict[str, Any]:
-    """The probabilities of a pair, where there are any, its verdict and its sentence."""
+    """Return the posterior probabilities of a pair, None without any, with its verdict and its sentence."""
     chances = pair.probabilities
     return {
         "chance_first_better": None if chances is None else chances.left,
@@ -226,7 +226,7 @@ def compare(
 
 
 def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> dict[str, Question]:
-    """The same question to each learner, checked before any fit."""
+    """Build the same question for each learner, and check all of them before any fit."""
     refuse_stream(X, who="A comparison")
     if request.test is not None:  # pairs from a generator are read once, for all learners
         request = replace(request, test=as_strategy(request.test))
@@ -244,8 +244,8 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
 def answer_all(
     questions: Mapping[str, Question], how: Running, *, rope: float | None, call: str | None = None
 ) -> Comparison:
-    """Run every learner and compare what they lost; one that fails leaves the others to go on."""
-    # All learners are one look at a test set: none depends on another's answer.
+    """Run every learner and compare their losses; a learner that fails does not stop the others."""
+    # All learners count as one look at the test set, since none depends on another's answer.
     history = history_of(*questions.values(), journal=how.journal)
     results: dict[str, Result] = {}
     failures: dict[str, str] = {}
@@ -295,9 +295,9 @@ def answer_all(
 
 
 def _record(question: Question, result: Result | None) -> Record:
-    """The test losses of a learner; all missing where not one of its fits worked."""
+    """Return the test losses of a learner; all are NaN if none of its fits worked."""
     if result is not None and result.handles is not None:
-        return replace(result.handles.losses.records[0], seed=0)  # all learners are compared by the same draws
+        return replace(result.handles.losses.records[0], seed=0)  # with the same random draws for all learners
     return replace(blank_record(question.task, question.study, 0), row_losses=None)
 
 
@@ -308,14 +308,14 @@ def _no_estimate(question: Question, record: Record, why: str) -> Estimate:
 
 
 def _place(estimate: Estimate) -> tuple[bool, float]:
-    """Best first, those without a value last, in the order they were given."""
+    """Return a sort key for the ranking: best first, and estimates without a value last."""
     if estimate.value is None:
         return True, 0.0
     return False, -estimate.value if estimate.greater_is_better else estimate.value
 
 
 def refuse_coarse_answers(question: Question, *, who: str) -> None:
-    """Paired numbers come from single rows, which a coarse answer withholds."""
+    """Refuse a coarse `answer` option, because paired losses of single rows would reveal more."""
     if parse_answer(question.options.answer).withholds:
         raise OptionError(
             f"{who} tells more of a test set than answer={question.options.answer!r} allows. Leave answer out, or "
@@ -324,7 +324,7 @@ def refuse_coarse_answers(question: Question, *, who: str) -> None:
 
 
 def check_rope(rope: Any) -> None:
-    """None, or a positive number."""
+    """Refuse a rope that is neither None nor a positive number."""
     number = isinstance(rope, int | float | np.integer | np.floating) and not isinstance(rope, bool)
     if rope is not None and not (number and 0 < rope < math.inf):
         raise OptionError(
@@ -333,7 +333,7 @@ def check_rope(rope: Any) -> None:
 
 
 def _check_same_question(questions: Mapping[str, Question]) -> None:
-    """Losses of one kind, on the same rows: otherwise differences mean nothing."""
+    """Refuse learners that differ in kind, in loss or in test rows, since their differences mean nothing."""
     kinds = {name: is_classifier(question.learner) for name, question in questions.items()}
     if len(set(kinds.values())) > 1:
         classes = next(name for name, kind in kinds.items() if kind)

@@ -1,4 +1,4 @@
-"""`compare_across`: which of several learners is better over several datasets."""
+"""`compare_across`: compares several learners over several datasets."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class AcrossComparison(Shown):
         return as_frame({"dataset": list(self.comparisons), **values})
 
     def summary(self) -> dict[str, Any]:
-        """The comparison as plain values that JSON can hold."""
+        """Return the comparison as plain values that JSON can hold."""
         ranks = self.ranks
         order = sorted(zip(ranks.names, ranks.friedman.mean_ranks, strict=True), key=lambda one: one[1])
         return {
@@ -189,7 +189,7 @@ def _ask(name: str, given: Mapping[str, Any], contenders: Mapping[str, Any], req
 
 
 def _check_one_loss(questions: Mapping[str, Mapping[str, Question]]) -> Question:
-    """Some question of all; a loss that is not the same on every dataset is refused."""
+    """Return the first question; refuse datasets whose losses differ."""
     firsts = [next(iter(by_learner.values())) for by_learner in questions.values()]
     names = sorted({question.study.reported[0].name for question in firsts})
     if len(names) > 1:

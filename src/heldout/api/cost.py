@@ -1,4 +1,4 @@
-"""What a study is expected to take: the planner's fits, each as long as one fit of its family was seen to take."""
+"""Estimates the time of a study: the planner's fits, each as long as one timed fit of its family."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from heldout.kernels.expected_work import operations
 from heldout.results.extra_fits import plans_of
 from heldout.results.study_record import Question
 
-MOST_ROWS = 5_000  # a fit is timed on so many, and taken to grow with them
-OPERATIONS_A_SECOND = 1e9  # of a kernel, to the order of magnitude
+MOST_ROWS = 5_000  # of a timed fit, whose time is scaled to the training size
+OPERATIONS_A_SECOND = 1e9  # of a kernel; an order of magnitude
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What the plan of a study takes."""
+    """Holds the expected cost of a study."""
 
     cells: int
     fits: int
-    seconds: float  # on all cores of this machine, to the order of magnitude
+    seconds: float  # on all cores of this machine; an order of magnitude
 
 
 def expected_cost(question: Question) -> Cost:
-    """The plan of a study, with a fit of each family timed once: the candidate in the middle of its space.
+    """Estimate the cost of a study from its plan and one timed fit of each family.
 
-    Nothing else is fitted.
+    The timed candidate is the one in the middle of the space; nothing else is fitted.
     """
     seconds = _seconds_a_row(question)
     study, task = question.study, question.task
@@ -46,7 +46,7 @@ def expected_cost(question: Question) -> Cost:
 
 
 def _seconds_a_row(question: Question) -> dict[str, float]:
-    """By family, how long a fit takes for each of its training rows."""
+    """Return for each family the seconds that a fit takes per training row."""
     task = question.task
     rows = np.sort(np.random.default_rng(question.seed).permutation(task.size)[:MOST_ROWS])
     found = {}

@@ -1,4 +1,4 @@
-"""`draw`: splits of a task on their own, as a thing to look at, keep and use again."""
+"""`draw`: draws the splits of a task without a study, to look at, save and use again."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ class DrawnSplits:
 
     @classmethod
     def of(cls, task: Task, splits: Splits) -> DrawnSplits:
-        """Splits just drawn from this task."""
+        """Return splits that were just drawn from this task."""
         return cls(SavedSplits(splits=splits, origin=TaskIdentity.of(task)), task=task)
 
     @cached_property
     def description(self) -> SplitsDescription:
         """The summary and the picture as plain data: counted when first asked for, or read from a file."""
-        assert self._task is not None  # without the task it was given from the start
+        assert self._task is not None  # without a task the description was given
         return SplitsDescription.of(self._task, self.saved.splits)
 
     @property
@@ -267,17 +267,17 @@ def load_splits(path: str | Path) -> DrawnSplits:
 
 
 def strategy_for(test: Any, task: Task) -> Any:
-    """What the user asked for as a strategy, or the default for this task."""
+    """Convert `test` to a strategy; None gives the default for this task."""
     return default_strategy(timed=task.time is not None) if test is None else as_strategy(test)
 
 
 def seed_of_test(task: Task, seed: int) -> int:
-    """The seed of test splits: it depends on the user's seed and the content of the rows."""
+    """Derive the seed of the test splits from the user's seed and the content of the rows."""
     return derive(seed, TEST, task.content_key(task.all_rows))
 
 
 def sees_classes(X: Any, y: Any) -> bool:
-    """Whether the target looks like classes; a name that is no column is left for the task to refuse."""
+    """Return whether the target looks like classes; False for an unknown column name, which the task refuses later."""
     if isinstance(y, str):
         X = accept_features(X)
         if not is_frame(X) or list(X.columns).count(y) != 1:

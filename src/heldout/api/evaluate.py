@@ -1,4 +1,4 @@
-"""`evaluate`: how good a learner really is; and `explain`, the plan of that with nothing fitted."""
+"""`evaluate`: estimates the risk of a learner. `explain`: returns the plan of that without a fit."""
 
 from __future__ import annotations
 
@@ -148,11 +148,11 @@ def explain(
 
 
 def run_question(question: Question, how: Running, *, history: TestSetHistory | None = None) -> Result:
-    """Run a question, record what it found, and enter it in the ledger where it looked at a test set.
+    """Run a question, build its result, and enter it in the ledger if it looked at a test set.
 
-    `history` is what several questions that are asked at once share; a single one finds its own.
+    Questions that are asked together share a `history`; with None the question finds its own.
     """
-    # The journal stays open throughout, so that no other program takes it before what is asked beside the study.
+    # The journal stays open throughout, so that no other program locks it before the extra studies run.
     with nullcontext() if how.journal is None else open_journal(how.journal):
         if history is None and question.stream is None:
             history = history_of(question, journal=how.journal)
@@ -185,7 +185,7 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
 
 
 def _refuse_without_answers(outcome: Outcome) -> None:
-    """An error where not one test part has a loss, or answers at least."""
+    """Raise FitFailed if no test part has a loss or at least responses."""
     tables = [outcome.tables[p.key] for p in outcome.study.of_level(TEST) if p.key in outcome.tables.panels]
     known = any(np.isfinite(table.losses).any() or (table.answered.any() and not table.failures) for table in tables)
     if outcome.stopped is None and not known:
@@ -193,17 +193,17 @@ def _refuse_without_answers(outcome: Outcome) -> None:
 
 
 def _test_rows(task: Task, streamed: Streamed) -> TestRows | None:
-    """The rows of a single test set of a stream, as the ledger tells them from others; None where there are several."""
+    """Return how the ledger identifies the rows of a stream's single test set; None if there are several parts."""
     watched = streamed.run.watched
     if watched is None:
         return None
     views = views_of(watched.X, watched.y, np.arange(len(watched.y)))
-    exact = replace(views[0], rows=len(watched.content), tokens=np.sort(watched.content))  # of all rows, not only some
+    exact = replace(views[0], rows=len(watched.content), tokens=np.sort(watched.content))  # all rows, not a sample
     return TestRows(tables=(task.fingerprint,), columns=(), numbers=watched.numbers, views=(exact, *views[1:]))
 
 
 def plan_of_question(question: Question) -> Account:
-    """The plan of a question with all that is asked beside it; for a stream nothing but its head was read."""
+    """Return the plan of a question and its extra studies; of a stream only the first rows are read."""
     study, task, options = question.study, question.task, question.options
     if question.stream is not None:
         return account_of_stream(study, question.stream.source, keep_rows=options.rows)
@@ -215,7 +215,7 @@ def plan_of_question(question: Question) -> Account:
 
 
 def _best_validation_note(study: Study, task: Task, account: Account, options: Options) -> str | None:
-    """What the best validation number of a nested study takes: the choice on all rows, which the risk does not need."""
+    """Describe what a nested study's best validation loss costs: the choice on all rows; None if there is none."""
     if not chooses_on_all_rows(study):
         return None
     try:

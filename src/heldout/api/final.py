@@ -1,4 +1,4 @@
-"""What a result can still do: the choice on all rows, and the final predictor, checked against recorded predictions."""
+"""Computes what a result makes on demand: the choice on all rows, and the final predictor, which is checked."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from heldout.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StudyHandles:
-    """What a result needs to compute something later, its predictor above all; a loaded result has none of it."""
+    """Holds what a result needs to compute its predictor and other things later; a loaded result has none."""
 
     question: Question
     outcome: Outcome
     losses: TestLosses
     how: Running
-    streamed: Streamed | None = None  # what passes over a stream gathered
+    streamed: Streamed | None = None  # sums gathered while reading a stream; None for data in memory
 
     @property
     def task(self) -> Task:
@@ -49,19 +49,20 @@ class StudyHandles:
         return self.outcome.study
 
     def how_now(self) -> Running:
-        """How to run what is asked for later: with as long again, and here where the cluster was closed since."""
+        """Return the settings for later runs: a new time limit, and the default backend if the given one was closed."""
         return replace(self.how, deadline=None, backend=self.how.backend if is_usable(self.how.backend) else None)
 
     def tune(self) -> Outcome:
-        """The choice on all rows by the learner's own validation."""
+        """Choose a candidate on all rows by the learner's own validation."""
         if self.streamed is not None and self.question.stream is not None:
             return self._tune_stream(self.streamed, self.question.stream.cells)
         return tune_on_all_rows(self.study, self.task, self.how_now())
 
     def tune_if_cheap(self) -> Outcome | None:
-        """The same where it takes no fits worth mentioning, without a bar, events or a journal; else None.
+        """Choose on all rows if that is cheap, without progress bar, events or journal; else return None.
 
-        It is made unasked where kernels that proved right answer it, and it is small work.
+        It is cheap if kernels answer it in little work, and all their checks in this study passed; for a stream, if
+        the gathered sums are enough.
         """
         outcome, how = self.outcome, self.how_now()
         if self.streamed is not None:
@@ -75,7 +76,7 @@ class StudyHandles:
         return tune_on_all_rows(self.study, self.task, quiet)
 
     def learning_curve(self, record: StudyRecord) -> tuple[dict[str, Any], Estimate]:
-        """The curve at the usual sizes, fitted now, and the estimate that it extrapolates to."""
+        """Fit the learning curve at the usual sizes, and return its table and the extrapolated estimate."""
         if record.about.get("answer", "full") != "full":
             raise OptionError(
                 "A learning curve tells more of the test rows than answer= allows. Evaluate without that option."
@@ -86,7 +87,7 @@ class StudyHandles:
         return curve_of(task, study, self.losses, run_study(smaller, task, self.how_now()), level=self.question.level)
 
     def predictor(self, tuning: Outcome | None) -> tuple[Any, tuple[Finding, ...]]:
-        """The fitted predictor, and what was noticed while making it; `tuning` is the choice on all rows, if any."""
+        """Return the fitted final predictor and findings on it; `tuning` is the choice on all rows, if there is one."""
         if self.streamed is not None and self.question.stream is not None:
             return self._predictor_of_stream(self.streamed, self.question.stream, tuning), ()
         task, learner = self.task, self.question.learner
@@ -100,14 +101,14 @@ class StudyHandles:
         return final_of(tuning, task, chosen_or_refuse(tuning), fit_params={})[0], ()
 
     def _tune_stream(self, streamed: Streamed, cells: Task) -> Outcome:
-        """The choice on all rows from the statistics that were gathered; rows pass again for losses that need them."""
+        """Choose on all rows of a stream from its sums; read the rows again only for losses that need them."""
         posed = pose_tuning(self.study.search, cells, cells.all_rows, outer=self.question.study.splits[OUTER])
         with one_thread():
             tuned, tables, _ = streamed.run.answer(streamed.run.counting_rows(posed))
         return replace(self.outcome, study=tuned, tables=tables)
 
     def _predictor_of_stream(self, streamed: Streamed, stream: QuestionOfStream, tuning: Outcome | None) -> Any:
-        """The final predictor, from the statistics that were gathered."""
+        """Build the final predictor of a stream from its sums."""
         study, run = self.study, streamed.run
         names = np.array(stream.source.stream.columns, dtype=object)
         chosen, cells = 0, stream.cells.all_rows
@@ -126,7 +127,7 @@ class StudyHandles:
             return fits.predictor(family.candidates.index(chosen), names)
 
     def _tested_again(self) -> tuple[Any, tuple[Finding, ...]]:
-        """The tested predictor on the same rows and seed; its test predictions must be the recorded ones."""
+        """Fit the tested predictor again on the same rows and seed; report a finding if its test predictions differ."""
         study, task = self.study, self.task
         table = self.outcome.tables[study.of_level(TEST)[0].key]
         recorded = table.responses(table.candidates[0], 0) if len(table.candidates) else None
@@ -144,28 +145,28 @@ class StudyHandles:
 
 
 def chooses_on_all_rows(study: Study) -> bool:
-    """Whether the final predictor is chosen on all rows: by a tuned learner that several parts tested."""
+    """Return whether the final predictor is chosen on all rows: a tuned learner with several test parts."""
     return study.search.tuned and len(study.splits[OUTER]) > 1
 
 
 def tune_on_all_rows(study: Study, task: Task, how: Running) -> Outcome:
-    """The choice on all rows, and the final predictor where a kernel makes it."""
+    """Run the validation study on all rows, which chooses the final candidate."""
     return run_study(_posed(study, task), task, how)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoicePrice:
-    """What the choice on all rows takes beyond the study."""
+    """Holds the cost of the choice on all rows, beyond the study."""
 
     fits: int
-    cheap: bool  # kernels answer it in no more operations than they take for the study itself
+    cheap: bool  # kernels answer it, in no more operations than the study itself
 
 
 def price_choice(study: Study, task: Task, account: Account, options: Options) -> ChoicePrice:
-    """The price of the choice on all rows.
+    """Return the cost of the choice on all rows.
 
-    What is cheap is decided by the plan's operation counts, never by the clock; steps that fit each candidate are not.
-    Raises SplitError where validation fits into the training parts alone.
+    Operation counts of the plan decide what is cheap, never the clock; a step that fits each candidate is never cheap.
+    Raises SplitError if the validation splits suit only the training parts and not all rows.
     """
     posed = _posed(study, task)
     plan = make_plan(posed, task, done=frozenset(), **plan_settings(options))
@@ -180,10 +181,10 @@ def _posed(study: Study, task: Task) -> Study:
 
 
 def _of_difference(again: Any, recorded: Any, tiers: set[str]) -> tuple[Finding, ...]:
-    """What a predictor that was fitted again predicts otherwise, if that is more than its kernel's `tiers` allow."""
+    """Return finding H204 if a refitted predictor's predictions differ by more than its kernel's `tiers` allow."""
     differ = int(np.count_nonzero((again != recorded).reshape(len(again), -1).any(axis=1)))
     share = _largest_difference(again, recorded)
-    # Fits in single precision are this far from their own exact answer.
+    # A fit in single precision has a rounding error of this size.
     rounding = ROUNDING if again.dtype == np.float64 else float(np.sqrt(np.finfo(np.float32).eps))
     if not differ or ("rounding" in tiers and share <= rounding):
         return ()
@@ -203,7 +204,7 @@ def _of_difference(again: Any, recorded: Any, tiers: set[str]) -> tuple[Finding,
 
 
 def _largest_difference(again: Any, recorded: Any) -> float:
-    """The largest difference of numbers as a share of the largest; labels that differ have no such share."""
+    """Return the largest difference relative to the largest recorded value; infinite for labels."""
     if again.dtype.kind != "f" or again.shape != recorded.shape:
         return float("inf")
     return float(np.abs(again - recorded).max() / (np.abs(recorded).max() or 1.0))

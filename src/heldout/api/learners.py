@@ -1,4 +1,4 @@
-"""Whatever a user calls a learner, scikit-learn's own searches among them, as the plain search that a study knows."""
+"""Converts any learner, scikit-learn's own searches included, to the Search that a study takes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def as_search(learner: Any, *, seed: int, timed: bool = False) -> Search:
-    """The search of a `Tuned`, of scikit-learn's own searches where they are understood, else the learner as it is."""
+    """Convert a learner to a Search; unless it is a Tuned or an understood search, it is the only candidate."""
     check_learner(learner)
     if type(learner) is Tuned:
         own = learner.as_search(seed=seed, timed=timed)
@@ -46,19 +46,19 @@ def as_search(learner: Any, *, seed: int, timed: bool = False) -> Search:
         notes = (f"{type(learner).__name__} with a {why} is run as a black box: its fits cannot be shared.",)
     family = Family(name=type(learner).__name__, estimator=learner, candidates=build_candidates(None, seed=seed))
     if isinstance(learner, GridSearchCV | RandomizedSearchCV):
-        losses: tuple[Loss, ...] = (score_loss(learner),)  # what it chooses by, as for the searches that are understood
+        losses: tuple[Loss, ...] = (score_loss(learner),)  # the loss by which it chooses, as for understood searches
     else:
         losses = resolve_losses(None, classification=is_classifier(learner))
     return Search(families=(family,), losses=losses, seed=seed, notes=notes)
 
 
 def tuned_learner(names: Iterable[str], X: pd.DataFrame, *, classification: bool, **options: Any) -> Any:
-    """One learner from one or several names: families that compete, or the learner itself if it has nothing to tune.
+    """Return one learner for one or several names: a Tuned of these families, or a single estimator without a space.
 
-    A name given twice counts once. ``"all"`` stands for every learner of scikit-learn that suits the target, the losses
-    and the size of the table; those of other libraries are named beside it, so that the same words mean the same on
-    every machine. Options are ``table``, ``spaces`` and ``allow_import`` of :func:`families_named`, and what
-    :class:`heldout.Tuned` takes.
+    A name given twice counts once. ``"all"`` stands for every scikit-learn learner that suits the target, the losses
+    and the size of the table; learners of other libraries must be named, so that "all" means the same on every
+    machine. Options are ``table``, ``spaces`` and ``allow_import`` of :func:`families_named`, and the arguments of
+    :class:`heldout.Tuned`.
 
     >>> import pandas as pd
     >>> X = pd.DataFrame({"age": [31, 7]})
@@ -75,7 +75,7 @@ def tuned_learner(names: Iterable[str], X: pd.DataFrame, *, classification: bool
 
 
 def check_learner(learner: Any) -> None:
-    """Refuse what is not a scikit-learn estimator, with the way out."""
+    """Refuse anything that is not a scikit-learn estimator, and say what to pass instead."""
     if isinstance(learner, type):
         raise LearnerError(
             f"{learner.__name__} is a class, not a learner. Pass one made from it: {learner.__name__}()."
@@ -97,7 +97,7 @@ def check_learner(learner: Any) -> None:
 
 
 def is_frozen(learner: Any) -> bool:
-    """Whether this is a predictor already fitted, that fitting leaves alone."""
+    """Return whether the learner is a FrozenEstimator, which ``fit`` does not change."""
     return isinstance(learner, FrozenEstimator)
 
 
@@ -105,15 +105,15 @@ _IGNORED = {"n_jobs": None, "verbose": 0, "pre_dispatch": "2*n_jobs", "return_tr
 
 
 def understood(search: Any) -> bool:
-    """Whether the search can be planned; else it is run as a black box.
+    """Return whether a scikit-learn search can be planned; otherwise it is run as a black box.
 
-    A callable refit may choose by anything; a callable scoring with a refit by name gives scores we cannot know.
+    A callable refit may choose by any rule, and a callable scoring with a named refit returns scores unknown to us.
     """
     return not callable(search.refit) and not (callable(search.scoring) and isinstance(search.refit, str))
 
 
 def search_of_sklearn(search: Any, *, seed: int) -> Search:
-    """The plain search of a GridSearchCV or RandomizedSearchCV: its candidates, splits, scores and errors."""
+    """Convert a GridSearchCV or RandomizedSearchCV to a Search: its candidates, splits, losses and error_score."""
     name = type(search).__name__
     if search.refit is False:
         raise LearnerError(f"{name}(refit=False) gives no predictor to evaluate. Use refit=True.")
@@ -133,7 +133,7 @@ def search_of_sklearn(search: Any, *, seed: int) -> Search:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SklearnCV:
-    """scikit-learn's `cv` argument: what it means is settled by scikit-learn's own check_cv on the rows given."""
+    """Strategy for scikit-learn's `cv` argument, which scikit-learn's own check_cv interprets for the given rows."""
 
     cv: Any
     classifier: bool
@@ -141,7 +141,7 @@ class SklearnCV:
     inner_ok_under_partition: ClassVar[bool] = True
 
     def draw(self, task: Task, rows: Rows, *, seed: int) -> Splits:
-        """What the search itself would draw from these rows."""
+        """Return the splits that the search itself would draw from these rows."""
         if isinstance(self.cv, list):
             return as_strategy(self.cv).draw(task, rows, seed=seed)
         splitter = check_cv(self.cv, task.y[rows], classifier=self.classifier)
@@ -163,13 +163,13 @@ def _candidates(search: Any, seed: int) -> Candidates:
 
 
 def _losses(search: Any) -> tuple[Loss, ...]:
-    """The search's scoring, the one that refits first."""
+    """Return the losses for the search's scoring; the one that chooses comes first."""
     classification = is_classifier(search.estimator)
     if search.scoring is None:
         return (score_loss(search.estimator),)
     losses = resolve_losses(search.scoring, classification=classification)
     if isinstance(search.scoring, str) or callable(search.scoring):
-        return losses  # one score chooses, whatever true value refit has
+        return losses  # the only score chooses, whichever true value refit has
     if isinstance(search.refit, str):
         chosen = [loss for loss in losses if loss.name == search.refit]
         if not chosen:
@@ -191,7 +191,7 @@ WAYS = "Pass a dict of names and estimators: {'ridge': Ridge(), 'forest': Random
 
 
 def named_learners(learners: Any) -> dict[str, Any]:
-    """Two or more learners by name, from a dict, or from a list that takes the names of its classes.
+    """Return two or more learners by name, from a dict, or from a list, where class names serve as names.
 
     >>> from sklearn.linear_model import Lasso, Ridge
     >>> list(named_learners([Ridge(), Lasso(), Ridge(alpha=10)]))
@@ -231,7 +231,7 @@ def _by_class(learners: Any) -> dict[str, Any]:
 
 
 def _class_name(learner: Any) -> str:
-    """The class of what predicts: the last step of a Pipeline, what a search tunes."""
+    """Return the class name of a Pipeline's last step, or of a search with what it tunes, such as "Tuned Ridge"."""
     if isinstance(learner, Pipeline):
         return _class_name(learner.steps[-1][1])
     inner = getattr(learner, "estimator", None)

@@ -1,4 +1,4 @@
-"""The figures of a result or of a comparison, each on matplotlib axes: ``result.plot.folds()``."""
+"""Draws the figures of a result or a comparison on matplotlib axes: ``result.plot.folds()``."""
 
 from __future__ import annotations
 
@@ -50,22 +50,22 @@ class Plots:
         return f"<Plots: {', '.join(names)}>"
 
     def splits(self, ax: Any = None) -> Any:
-        """Who is held out when: a lane a part, rows from left to right."""
+        """Draw which rows each part holds out: one lane for each part, rows from left to right."""
         return self._plot("splits", ax)
 
     def folds(self, ax: Any = None) -> Any:
-        """A dot a fold, the estimate as a line and its interval as a band."""
+        """Draw the loss of each fold as a dot, the estimate as a line and its interval as a band."""
         return self._plot("folds", ax)
 
     def estimates(self, ax: Any = None) -> Any:
-        """Every estimate with its interval; the optimistic ones hollow."""
+        """Draw every estimate with its interval; optimistic ones have hollow markers."""
         return self._plot("estimates", ax)
 
     def parameters(self, axes: Sequence[Any] | None = None) -> list[Any]:
-        """The validation loss against each parameter: a list of axes, one a parameter.
+        """Draw the validation loss against each parameter, and return a list of axes, one for each parameter.
 
-        Each value with one standard error, rings round the values that folds chose with how many did, and the
-        one-standard-error line.
+        Error bars are one standard error. Rings mark the values that folds chose, with the number of folds, and a line
+        marks the one-standard-error limit.
         """
         kind = KINDS["parameters"]
         panels = kind.panels(present(self._figure("parameters")))
@@ -75,39 +75,39 @@ class Plots:
         return [kind.plot(panel, ax) for panel, ax in zip(panels, each, strict=True)]
 
     def stability(self, ax: Any = None, *, param: str | None = None) -> Any:
-        """In how many folds each choice was made; with ``param`` the same for the values of one parameter."""
+        """Draw in how many folds each candidate was chosen, or each value of the parameter ``param``."""
         return self._plot("stability", ax, lambda data: data if param is None else only_param(data, param))
 
     def calibration(self, ax: Any = None, *, label: Any = None) -> Any:
-        """How often a class was the true one where it was said to be so likely; ``label`` picks one of the classes."""
+        """Draw calibration curves: observed frequency against predicted probability; ``label`` picks one class."""
         return self._plot("calibration", ax, _picker("curves", label, what="calibration curve for class"))
 
     def confusion(self, ax: Any = None) -> Any:
-        """Which classes were taken for which: counts, shaded by the share of each true class."""
+        """Draw the confusion matrix: counts, shaded by the share within each true class."""
         return self._plot("confusion", ax)
 
     def residuals(self, ax: Any = None, *, output: Any = None) -> Any:
-        """Target less prediction against the prediction; ``output`` picks one of several targets, else the first."""
+        """Draw residuals, target minus prediction, against predictions; ``output`` picks a target, else the first."""
         return self._plot("residuals", ax, _picker("outputs", output, what="output"))
 
     def learning_curve(self, ax: Any = None) -> Any:
-        """The risk at several training sizes; where the curve points to is hollow."""
+        """Draw the risk at several training sizes; the extrapolated point has a hollow marker."""
         return self._plot("learning_curve", ax)
 
     def time(self, ax: Any = None) -> Any:
-        """Where the time went: fitting and scoring by level and family."""
+        """Draw the time spent on fitting and scoring, by level and family."""
         return self._plot("time", ax)
 
     def comparison(self, ax: Any = None) -> Any:
-        """Differences pair by pair with their intervals, zero, and what counts as equal shaded."""
+        """Draw the difference of each pair with its interval, a line at zero, and the rope shaded."""
         return self._plot("comparison", ax)
 
     def ranking(self, ax: Any = None) -> Any:
-        """The learners that were compared, the best first, each with its interval."""
+        """Draw the risk of each learner with its interval, the best learner first."""
         return self._plot("ranking", ax)
 
     def paired_folds(self, ax: Any = None) -> Any:
-        """The folds of all learners that were compared, those of one fold joined by a line."""
+        """Draw the fold losses of all learners; a line joins the losses on the same fold."""
         return self._plot("paired_folds", ax)
 
     def _plot(self, name: str, ax: Any, pick: Callable[[Summary], Summary] | None = None) -> Any:
@@ -137,16 +137,16 @@ class Plots:
 
 
 class Reported(Shown):
-    """What is reported with figures: a result or a comparison."""
+    """Base class of results that have a report with figures: a result or a comparison."""
 
     __slots__ = ()
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
-        """Plain values that JSON can hold; `figures` adds what the figures show."""
+        """Return plain values that JSON can hold; `figures` adds the data of the figures."""
         raise NotImplementedError
 
     def _prepare_figure(self, name: str) -> None:
-        """Compute what a figure takes, before the summary is asked for."""
+        """Compute the data of a figure, if it is not computed yet, before the summary is asked for."""
 
     @property
     def plot(self) -> Plots:
@@ -154,7 +154,7 @@ class Reported(Shown):
         return Plots(lambda: self.summary(figures=True), prepare=self._prepare_figure)
 
     def report(self, path: str | Path) -> None:
-        """Write one page with all of it, for colleagues: a single HTML file that opens offline.
+        """Write the whole report to a single HTML file that opens offline.
 
         Needs ``pip install 'heldout[report]'``.
         """
@@ -162,7 +162,7 @@ class Reported(Shown):
 
 
 def _picker(key: str, label: Any, *, what: str) -> Callable[[Summary], Summary]:
-    """What picks the member of a list that has this label; None picks them all."""
+    """Return a function that keeps the one entry of list `key` with this label; None keeps all entries."""
 
     def pick(data: Summary) -> Summary:
         members = {str(member["label"]): member for member in reversed(data[key])}

@@ -1,4 +1,4 @@
-"""From the arguments of a verb to a checked question: everything that can be refused before a fit is refused here."""
+"""Turns the arguments of a verb into a checked question, and refuses every mistake that is visible before a fit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from heldout.task import Task, declare
 
 
 def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
-    """Turn what the user gave into a checked question, about data in memory or about a stream."""
+    """Turn the user's arguments into a checked question, about data in memory or about a stream."""
     options, seed = checked_options(request), int(request.seed)
     asked = {"learner": learner, "seed": seed, "level": float(request.level), "options": options}
     if is_stream(X):
@@ -82,7 +82,7 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
 
 
 def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> Question:
-    """The question about a stream, whose rows go to cells as they pass: its study is one of cells."""
+    """Build a checked question about a stream; its study splits buckets of rows, here called cells, instead of rows."""
     learner, seed, options = asked["learner"], asked["seed"], asked["options"]
     _refuse_in_stream(learner, request, options)
     stream, classification = open_stream(X, y), is_classifier(learner)
@@ -109,14 +109,14 @@ def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> 
         search = replace(search, validation=plan.as_drawn(search.validation))
     study = pose_evaluation(search, cells, outer, reported=reported)
     check_interval(task, study, options.interval, rows=options.rows)
-    watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger must know
+    watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger identifies
     source = Source(stream=stream, task=task, plan=plan, shift=shift, watched=watched)
     of_stream = QuestionOfStream(source=source, families=families, cells=cells)
     return Question(**asked, task=task, study=study, test=strategy, stream=of_stream)
 
 
 def checked_options(request: Request) -> Options:
-    """Refuse a level, a seed or options that are none; the default options where there are none."""
+    """Refuse an invalid level, seed or options. Return the options, or the defaults for None."""
     level, seed = request.level, request.seed
     if not isinstance(level, float | int | np.floating) or not 0 < level < 1:
         raise OptionError(f"level is the probability that an interval covers, between 0 and 1, but it is {level!r}.")
@@ -130,13 +130,13 @@ def checked_options(request: Request) -> Options:
 
 
 def refuse_stream(X: Any, *, who: str) -> None:
-    """Refuse data that are read in passes, where rows are needed more than once."""
+    """Refuse a stream, for a verb that needs all rows in memory; `who` names the verb in the message."""
     if is_stream(X):
         raise InputError(f"{who} needs all rows at hand, and a stream passes once. Load the data.")
 
 
 def _checked_losses(search: Search, loss: Any, task: Task, options: Options) -> tuple[Search, tuple[Loss, ...]]:
-    """The search with its losses on this target, and the losses asked for, else the learner's own."""
+    """Check all losses on this target. Return the search with its losses, and the losses to report."""
     reported = search.losses if loss is None else resolve_losses(loss, classification=task.classification)
     for one in reported:
         if one.name in FOLD_COLUMNS:
@@ -159,7 +159,7 @@ def _checked_losses(search: Search, loss: Any, task: Task, options: Options) -> 
 
 
 def _check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | None) -> None:
-    """Refuse a score that needs every class in each part where a part lacks one, before anything is fitted."""
+    """Refuse, before any fit, a score that needs every class in each part if some part lacks one."""
     needs_all = family_of(loss) == "auc" or (pool is False and is_pooled(loss))
     if not needs_all or task.classes is None or task.y.ndim != 1 or len(task.y) != task.size:
         return

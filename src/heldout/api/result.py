@@ -1,4 +1,4 @@
-"""`Result`: what a study found, with every number's meaning beside it."""
+"""`Result`: holds what a study found, and states what every number means."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ class Result(Reported):
     def __init__(
         self, record: StudyRecord, *, handles: StudyHandles | None = None, splits: DrawnSplits | None = None
     ) -> None:
-        self.record_so_far = record  # without numbers that are made when they are first read
+        self.record_so_far = record  # without the numbers that are computed at first access
         self.handles = handles
-        self._tuning: Outcome | None = None  # the choice on all rows, once it was made
-        self._waits = handles is not None  # some numbers are not made yet
+        self._tuning: Outcome | None = None  # the choice on all rows; None until it is made
+        self._waits = handles is not None  # whether some numbers are not computed yet
         self._stored_splits = splits
         self._late_findings: tuple[Finding, ...] = ()
 
     @property
     def record(self) -> StudyRecord:
-        """All that the result says; numbers that take a while are made when it is first read, where they are cheap."""
+        """The complete record; the first access adds the late estimates, and the choice on all rows if it is cheap."""
         if self._waits and self.handles is not None:
             self._waits = False
             task, outcome, level = self.handles.task, self.handles.outcome, self.risk.level
@@ -91,12 +91,12 @@ class Result(Reported):
                 self._take(tuning, handles)
 
     def _take(self, tuning: Outcome, handles: StudyHandles) -> None:
-        """Keep the choice on all rows, and put what it says of its best number among the estimates."""
+        """Keep the choice on all rows, and add its best validation loss and corrections to the estimates."""
         self._tuning = tuning
         self._add(on_all_rows(handles.task, tuning, level=self.risk.level))
 
     def _add(self, estimates: Mapping[str, Estimate], *, tables: Mapping[str, Any] | None = None) -> None:
-        """Put numbers that were made late into the record; what a learning curve points to stays the last of them."""
+        """Add numbers computed late to the record; the learning curve's extrapolated estimate stays last."""
         record = self.record_so_far
         every = {**record.estimates, **estimates}
         last = {name: every.pop(name) for name in (EXTRAPOLATED,) if name in every}
@@ -202,7 +202,7 @@ class Result(Reported):
         return predictor
 
     def model_parts(self) -> ModelParts:
-        """What :func:`heldout.save_model` writes: the predictor, the estimate that covers it, its training rows."""
+        """Return what :func:`heldout.save_model` writes: predictor, the estimate that covers it, and training rows."""
         predictor = self.predictor
         rows = None if self.handles is None or self.handles.streamed is not None else self.handles.task.X
         estimate = self.estimates[self.covers.estimate]

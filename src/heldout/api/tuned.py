@@ -1,4 +1,4 @@
-"""`Tuned`: a learner that chooses its own parameters, and is an estimator like any other."""
+"""`Tuned`: a learner that chooses its own parameters, and is a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WAITING = "_estimates"
 
 
 class ShownTuned:
-    """Hooks of scikit-learn's display. None of them makes the estimates that wait to be asked for."""
+    """Implements hooks of scikit-learn's display, without computing the estimates that are computed on demand."""
 
     def _html_repr(self) -> str:
         # Both of scikit-learn's ways to a notebook call this, and only where its `display` is "diagram".
@@ -54,14 +54,14 @@ class ShownTuned:
         return sorted({*names, "estimates_"}) if _WAITING in vars(self) else names
 
     def _without_waiting(self) -> Self:
-        """The same learner but for estimates that are not made yet."""
+        """Return a copy of the learner without the estimates that are not computed yet."""
         twin = object.__new__(type(self))
         vars(twin).update({name: value for name, value in vars(self).items() if not isinstance(value, Selection)})
         return twin
 
 
 def _facts(tuned: Any) -> dict[str, Any]:
-    """What a fitted learner tells without computing anything, as plain values."""
+    """Return the facts shown of a fitted learner, as plain values, without computing anything."""
     loss: Loss = tuned.losses_[0]
     made = getattr(tuned, _WAITING)
     estimates = {} if isinstance(made, Selection) else made
@@ -82,7 +82,7 @@ def _facts(tuned: Any) -> dict[str, Any]:
 
 
 def _by_predictor(method: str, words: str) -> Any:
-    """A method of the final predictor. It is there when that has it, or, before fitting, when the estimator does."""
+    """Return a method that calls the final predictor's; it exists if that, or before fitting the estimator, has it."""
 
     def has_method(self: Any) -> bool:
         getattr(self.best_estimator_ if hasattr(self, "best_estimator_") else self._first_estimator(), method)
@@ -97,7 +97,7 @@ def _by_predictor(method: str, words: str) -> Any:
 
 
 def _of_predictor(name: str, words: str) -> Any:
-    """An attribute of the final predictor, which a learner has once it is fitted."""
+    """Return a property that reads an attribute of the final predictor; it needs a fitted learner."""
 
     def read(self: Any) -> Any:
         check_is_fitted(self)
@@ -202,7 +202,7 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         return fit_tuned(self, X, y, roles=roles, params=routed_fit_params(self, params))
 
     def as_search(self, *, seed: int, timed: bool = False) -> Search:
-        """This learner as a plain search; `seed` serves where `random_state` is None, `timed` where `validation` is."""
+        """Convert this learner to a Search. `seed` replaces a random_state of None, `timed` a validation of None."""
         own = self.seed_or(seed)
         families = tuple(
             Family(name=name, estimator=estimator, candidates=build_candidates(space, seed=own))
@@ -223,11 +223,11 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         )
 
     def seed_or(self, seed: int) -> int:
-        """The number everything random here is derived from."""
+        """Return the seed of everything random in this learner; `seed` is used if `random_state` is None."""
         if self.random_state is None:
             return derive(seed, "random_state")
         if isinstance(self.random_state, np.random.RandomState):
-            return int(deepcopy(self.random_state).randint(2**31))  # a copy, as clone makes one: asking changes nothing
+            return int(deepcopy(self.random_state).randint(2**31))  # a copy, so that the state does not advance
         if isinstance(self.random_state, bool) or not isinstance(self.random_state, int | np.integer):
             raise OptionError(f"random_state= is a whole number, a RandomState or None, not {self.random_state!r}.")
         return int(self.random_state)
@@ -292,7 +292,7 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         return self._covers
 
     def model_parts(self) -> ModelParts:
-        """What :func:`heldout.save_model` writes of a fitted learner."""
+        """Return what :func:`heldout.save_model` writes of a fitted learner."""
         check_is_fitted(self)
         covers = self.covers_
         estimate = self.estimates_.get(covers.estimate)
@@ -325,7 +325,7 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What this estimator wants of metadata, and where it goes: as scikit-learn's searches have it."""
+        """Return the metadata router of this estimator, as scikit-learn's searches do."""
         router = MetadataRouter(owner=self).add_self_request(self)
         mapping = MethodMapping().add(caller="fit", callee="fit")
         for name, (_, estimator, _) in zip(self.routed_names(), self._families(), strict=True):
@@ -333,5 +333,5 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
         return router
 
     def routed_names(self) -> list[str]:
-        """The names under which metadata goes to each family; a single estimator is "estimator", as in searches."""
+        """Return the router's name of each family; the first is "estimator", as in scikit-learn's searches."""
         return [f"estimator_{i}" if i else "estimator" for i in range(len(self._families()))]

@@ -1,4 +1,4 @@
-"""Fitting a tuned learner: the study it asks, and what it leaves on the estimator."""
+"""Fits a `Tuned`: runs its validation study, fits the final predictor and sets the fitted attributes."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 WEIGHT = "sample_weight"
 OF_A_FIT = ("precision", "race", "race_level", "rules", "fit_timeout", "fit_memory", "memory", "on_event", "queue_seed")
-LEVEL = 0.95  # of the intervals of a fitted learner's own estimates
+LEVEL = 0.95  # of the intervals in `estimates_`
 
 
 def routed_fit_params(tuned: Any, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The fit parameters that reach the estimator: as routed where routing is on, otherwise all of them."""
+    """Return the fit parameters for the estimator: the routed ones if metadata routing is enabled, else all."""
     if not get_config()["enable_metadata_routing"] or not params:
         return dict(params)
     routed = process_routing(tuned, "fit", **params)
@@ -52,7 +52,7 @@ def routed_fit_params(tuned: Any, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: dict[str, Any]) -> Tuned:
-    """Choose, make the final predictor, and set the attributes that a fitted search has."""
+    """Choose a candidate, fit the final predictor, and set the attributes of a fitted search."""
     weight = params.pop(WEIGHT, None)
     task = declare(X, y, classification=is_classifier(tuned), sample_weight=weight, **roles)
     if task.size == 1:
@@ -74,7 +74,7 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
 
 
 def own_options(options: Options | None) -> Options:
-    """The switches of a fit: those of a test, a journal or a time limit, which a fit has not, are refused."""
+    """Return the options of a fit; refuse those that only a study has, such as an interval or a time limit."""
     usual = Options()
     if options is None:
         return usual
@@ -92,12 +92,12 @@ def own_options(options: Options | None) -> Options:
 
 
 def check_search(search: Search, task: Task, *, checked: tuple[Loss, ...] = ()) -> None:
-    """Everything about a search that can be refused before the first fit, but of losses that were `checked` already."""
+    """Refuse whatever is wrong with a search before the first fit; losses in `checked` are not checked again."""
     check_names(search)
     losses = [loss for loss in search.losses if loss not in checked]
     check_losses(losses, task.y, task.classification, weighted=task.weight is not None)
     if search.choose == "one_se":
-        simplicity(search)  # refuses where nobody said what simple means
+        simplicity(search)  # refuses if it is unknown what simple means
     if search.final == "ensemble" and task.classification and task.y.ndim > 1:
         raise LearnerError('final="ensemble" cannot average classifiers with several outputs. Use final="retrain".')
     if task.weight is not None:
@@ -106,7 +106,7 @@ def check_search(search: Search, task: Task, *, checked: tuple[Loss, ...] = ()) 
 
 
 def chosen_or_refuse(outcome: Outcome) -> int:
-    """The candidate chosen on all rows; an error with what came before it when there is none."""
+    """Return the candidate chosen on all rows; raise FitFailed with the cause if there is none."""
     chosen = outcome.study.chosen[FINAL].candidate if FINAL in outcome.study.chosen else None
     if chosen is None and outcome.stopped is not None:
         raise FitFailed(f"{outcome.stopped}, so no candidate is chosen. Give it longer: Options(timeout=…).")
@@ -125,7 +125,7 @@ def describe_all_failed(outcome: Outcome) -> str:
 
 
 def _count_failed(outcome: Outcome) -> str:
-    """How many of the cells that were asked failed, at each level where some did, up to the name of the first."""
+    """Write how many cells failed at each level; the description of the first failure follows this text."""
     counts = {}
     for level in (VALIDATION, TEST):
         tables = [outcome.tables[p.key] for p in outcome.study.of_level(level) if p.key in outcome.tables.panels]
@@ -142,7 +142,7 @@ def _count_failed(outcome: Outcome) -> str:
 
 
 def final_of(outcome: Outcome, task: Task, chosen: int, *, fit_params: Mapping[str, Any]) -> tuple[Any, float]:
-    """Fit the final predictor of what was chosen on all rows. Also return the seconds it took."""
+    """Fit the final predictor of the candidate that was chosen on all rows. Return it and the seconds it took."""
     started = perf_counter()
     search, inner = outcome.study.search, outcome.study.splits[FINAL]
     with one_thread():
@@ -153,7 +153,7 @@ def final_of(outcome: Outcome, task: Task, chosen: int, *, fit_params: Mapping[s
 def make_final(
     search: Search, candidate: int, task: Task, rows: Rows, inner: Splits | None, *, fit_params: Mapping[str, Any]
 ) -> Any:
-    """The final predictor of a chosen candidate on `rows`: retrained, kept, or averaged over the inner parts."""
+    """Fit the final predictor of a candidate: on all `rows`, on the first inner part, or averaged over inner parts."""
     if inner is None or search.final == "retrain":
         trains = [rows]
     else:
