@@ -1,1 +1,1 @@
-"""Reads data files as frames, and opens files and frames that are read as streams."""
+"""Reads data files as data frames, and opens Parquet files and Dask data frames as streams."""

@@ -1,4 +1,4 @@
-"""Gives the columns of a table their types: inferred from values, or as the user says."""
+"""Sets the types of a table's columns: inferred from their values, or as the user specifies."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
-    """Infer dates in text columns, booleans with gaps, and huge whole numbers, which stay texts.
+    """Convert text columns of dates, boolean columns with missing values, and columns of integers beyond 64 bits.
 
-    What is in `leave` stays as it is.
+    Such integers become text, since floats cannot distinguish them. Columns in `leave` are not converted.
     """
     inferred = [(name, values, _inferred(values)) for name, values in frame.items() if name not in leave]
     changed = {str(name): seen for name, values, seen in inferred if seen is not values}
@@ -25,7 +25,7 @@ def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> 
 
 
 def blank_missing_texts(frame: pd.DataFrame, missing: tuple[str, ...]) -> pd.DataFrame:
-    """Replace texts that stand for a missing value by missing values.
+    """Return the frame with the texts that stand for a missing value replaced by missing values.
 
     >>> import pandas as pd
     >>> blank_missing_texts(pd.DataFrame({"n": [1, "?"]}), ("?",))["n"].tolist()
@@ -35,10 +35,10 @@ def blank_missing_texts(frame: pd.DataFrame, missing: tuple[str, ...]) -> pd.Dat
 
 
 def as_types(frame: pd.DataFrame, types: Mapping[str, str], *, file: str) -> pd.DataFrame:
-    """Convert the columns that the user gives a type; categories and texts become text.
+    """Convert the columns whose type the user specifies; categories and texts become strings.
 
-    Names that are not in the frame are left alone. A value that cannot be converted is refused with its row; `file` is
-    what to call the table then.
+    Names that are not in the frame are ignored. A value that cannot be converted raises ColumnError with its row; the
+    message calls the table `file`.
 
     >>> import pandas as pd
     >>> as_types(pd.DataFrame({"zip": [3000, 4000]}), {"zip": "category"}, file="a.csv")["zip"].tolist()
@@ -65,7 +65,7 @@ def _inferred(values: pd.Series[Any]) -> pd.Series[Any]:
         kinds = set(map(type, values.dropna()))
         if kinds == {bool}:
             return values.astype("boolean")
-        if kinds == {int} and max(map(abs, values.dropna())) >= 2**63:  # floats cannot tell such apart: names
+        if kinds == {int} and max(map(abs, values.dropna())) >= 2**63:  # floats cannot distinguish them: they are names
             return _as_words(values)
     if pd.api.types.is_string_dtype(values.dtype):
         return _dates_if_all(values)
@@ -73,7 +73,7 @@ def _inferred(values: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _blanked(values: pd.Series[Any], missing: tuple[str, ...]) -> pd.Series[Any]:
-    """One column without the texts that stand for a missing value; what is left may be numbers."""
+    """Replace these texts in one column by missing values; the remaining values may then become numbers."""
     import pandas as pd
 
     if values.dtype != object and not isinstance(values.dtype, pd.StringDtype):

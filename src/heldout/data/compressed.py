@@ -1,4 +1,4 @@
-"""Opens table files, unpacking gzip and zstd in memory up to a limit of bytes."""
+"""Opens table files; gzip and zstd files are decompressed in memory, up to a limit of bytes."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from heldout.backends.limits import total_memory
 from heldout.base.errors import InputError, first_line
 from heldout.base.words import show_bytes
 
-FREE_BYTES = 1 << 30  # a small file may always unpack to this much
-MOST_TIMES = 100  # beyond that, to at most so many times its own size
+FREE_BYTES = 1 << 30  # any file may decompress to this many bytes
+MOST_TIMES = 100  # a larger one to at most this many times its own size
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _PIECE = 1 << 20
-_PACKED_PIECE = 1 << 12  # small, since a few bytes may unpack to many
+_PACKED_PIECE = 1 << 12  # small, since a few bytes may decompress to many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFile:
-    """A file to read and how, with its bytes where they had to be unpacked."""
+    """Holds the path of a table file, how to read it, and its decompressed bytes if it was compressed."""
 
     path: Path
-    types: Mapping[str, str] = field(default_factory=dict)  # the kind of some columns, in the singular
-    missing: tuple[str, ...] | None = None  # texts that stand for nothing; None for the usual ones
+    types: Mapping[str, str] = field(default_factory=dict)  # the kinds of some columns, in the singular
+    missing: tuple[str, ...] | None = None  # texts that stand for a missing value; None for the usual ones
     unpacked: bytes | None = None
 
     @property
@@ -36,11 +36,11 @@ class TableFile:
         return self.path.name
 
     def open(self) -> BinaryIO:
-        """The table's bytes from their beginning."""
+        """Open the table's bytes, decompressed, at their beginning."""
         return self.path.open("rb") if self.unpacked is None else BytesIO(self.unpacked)
 
     def refuse_beyond(self, count: int, *, whole: bool = True) -> None:
-        """Refuse a table of more bytes than this file may unpack to; `whole` says that it has no more than these."""
+        """Raise InputError if `count` bytes exceed what this file may decompress to; `whole`: they are all."""
         most = most_unpacked(self.path)
         if count > most:
             size = f"{show_bytes(count)}, " * whole + f"more than {show_bytes(most)}"
@@ -50,7 +50,7 @@ class TableFile:
             )
 
     def unpack(self, compression: str) -> TableFile:
-        """The file with its bytes unpacked."""
+        """Return the file with its bytes decompressed."""
         pieces: list[bytes] = []
         size = 0
         try:
@@ -72,12 +72,12 @@ class TableFile:
 
 
 def most_unpacked(path: Path) -> int:
-    """Return how many bytes a packed file may unpack to."""
+    """Return how many bytes a compressed file may decompress to; never more than half of the memory."""
     return min(total_memory() // 2, max(FREE_BYTES, MOST_TIMES * path.stat().st_size))
 
 
 def _unpacked(packed: BinaryIO, compression: str, name: str) -> Iterator[bytes]:
-    """Unpack gzip, or zstd with the library at hand: Python's own from 3.14 on, zstandard, or pyarrow."""
+    """Return an iterator over the decompressed bytes; zstd needs Python 3.14, zstandard or pyarrow."""
     if compression == ".gz":
         return _pieces(gzip.GzipFile(fileobj=packed))
     if find_spec("compression") is not None:
@@ -98,7 +98,7 @@ def _pieces(stream: Any) -> Iterator[bytes]:
 
 
 def _unzstd_frames(packed: BinaryIO) -> Iterator[bytes]:
-    """Unpack frame by frame: zstandard's own reader takes a truncated file for a whole one."""
+    """Yield the decompressed bytes frame by frame, since zstandard's own reader accepts truncated files."""
     maker = import_module("zstandard").ZstdDecompressor()
     frame = maker.decompressobj()
     while piece := packed.read(_PACKED_PIECE):

@@ -1,4 +1,4 @@
-"""Reads Dask data frames as streams; each partition is worked on where it is, and only small results come back."""
+"""Reads Dask data frames as streams; workers process the partitions and return only small results."""
 
 from __future__ import annotations
 
@@ -17,27 +17,30 @@ from heldout.data.stream_columns import feature_columns, refuse_missing
 from heldout.splits.cells import Codes
 from heldout.task.stream import Chunk, Stream
 
-AT_A_TIME = 16  # partitions under way; what they give is taken in order
+AT_A_TIME = 16  # partitions computed at a time; their results are taken in order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DaskStream(Stream):
-    """A Dask data frame; its partitions in order are its chunks."""
+    """A stream over a Dask data frame; each partition that has rows is a chunk, in their order."""
 
     frame: Any
     sizes: tuple[int, ...]
 
     def chunks(self) -> Iterator[Chunk]:
-        """One pass, which brings one partition at a time to this process."""
+        """Yield the chunks in one pass; each partition is copied to this process in turn."""
         for number, start in self._starts():
             yield _chunk(self.frame.get_partition(number).compute(), start, self.columns, self.target)
 
     def targets(self) -> Iterator[NDArray[Any]]:
-        """The distinct labels of each partition, found by the workers."""
+        """Yield the distinct labels of each partition, which the workers find."""
         yield from self._on_workers(self.frame[[self.target]], [partial(_labels, self.target)] * len(self._starts()))
 
     def spread(self, do: Callable[..., Any], counts: Iterator[Codes] | None = None) -> Iterator[Any]:
-        """What `do` makes of each chunk and of the rows of each kind that came before it, in order."""
+        """Yield `do(chunk, before)` of each chunk in order, computed by the workers.
+
+        `before` is the sum of the `counts` of all earlier chunks: their rows of each kind. Without `counts` it is None.
+        """
         starts = self._starts()
         before: Sequence[Any] = [None] * len(starts)
         if counts is not None:
@@ -51,12 +54,12 @@ class DaskStream(Stream):
         yield from self._on_workers(self.frame, work)
 
     def _starts(self) -> list[tuple[int, int]]:
-        """The partitions that have rows, and the number of their first row."""
+        """Return the index of each partition that has rows, with the number of its first row."""
         firsts = np.cumsum([0, *self.sizes]).tolist()
         return [(number, firsts[number]) for number, size in enumerate(self.sizes) if size]
 
     def _on_workers(self, frame: Any, work: Sequence[Callable[[Any], Any]]) -> Iterator[Any]:
-        """Run one task for each partition on the active scheduler, a few at a time; results come in order."""
+        """Run one task per partition on the active scheduler, a few at a time; yield the results in order."""
         import dask
 
         parts = frame.to_delayed()
@@ -70,13 +73,13 @@ class DaskStream(Stream):
 
 
 def is_dask_frame(X: Any) -> bool:
-    """Whether this is a Dask data frame, told without importing Dask."""
+    """Check whether X is a Dask data frame, without importing Dask."""
     kind = type(X)
     return kind.__name__ == "DataFrame" and kind.__module__.split(".")[0] in ("dask", "dask_expr")
 
 
 def open_dask(frame: Any, target: Any) -> DaskStream:
-    """The stream of a Dask data frame; its partitions are counted first."""
+    """Open a Dask data frame as a stream; the rows of its partitions are counted first."""
     names = [str(name) for name in frame.columns]
     other_types = {name: kind for name, kind in zip(names, frame.dtypes, strict=True) if not _is_number(kind)}
     columns = feature_columns("the Dask data frame", names, target, other_types=other_types)

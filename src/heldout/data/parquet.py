@@ -1,4 +1,4 @@
-"""Reads Parquet files as streams: batches of rows, with the target and the columns of X alone."""
+"""Reads Parquet files as streams: batches of rows with the columns of X and the target alone."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from heldout.task.stream import Chunk, Stream
 if TYPE_CHECKING:
     import pyarrow as pa
 
-CHUNK_NUMBERS = 1 << 21  # of one chunk: sixteen megabytes, of which a few are in memory at a time
+CHUNK_NUMBERS = 1 << 21  # numbers in a chunk: 16 MB; a few chunks are in memory at a time
 MOST_ROWS, FEWEST_ROWS = 1 << 16, 1 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ParquetStream(Stream):
-    """One Parquet file, or a folder of them with one schema, taken in the order of their names."""
+    """A stream over one Parquet file, or over a folder of files with one schema in the order of their names."""
 
     files: tuple[Path, ...]
 
     @property
     def chunk_rows(self) -> int:
-        """Rows in a chunk: fixed by the number of columns, so that sums have the same bits in every pass."""
+        """Rows per chunk: given by the number of columns, so that sums have the same bits in every pass."""
         return max(FEWEST_ROWS, min(MOST_ROWS, CHUNK_NUMBERS // (len(self.columns) + 2)))
 
     def chunks(self) -> Iterator[Chunk]:
-        """One pass over the files."""
+        """Yield the chunks in one pass over the files."""
         start = 0
         for batch in self._batches([*self.columns, self.target]):
             values = [_values(batch.column(name), name, start) for name in self.columns]
@@ -43,7 +43,7 @@ class ParquetStream(Stream):
             start += batch.num_rows
 
     def targets(self) -> Iterator[NDArray[Any]]:
-        """One pass over the target alone."""
+        """Yield the target of each chunk in one pass that reads no other column."""
         start = 0
         for batch in self._batches([self.target]):
             yield _values(batch.column(0), self.target, start, target=True)
@@ -63,7 +63,7 @@ class ParquetStream(Stream):
 
 
 def open_parquet(path: str | Path, target: Any) -> ParquetStream:
-    """Open a Parquet file or folder as a stream; columns that are no numbers are refused by name."""
+    """Open a Parquet file or folder as a stream; raise ColumnError for columns that are not numbers."""
     path = Path(path)
     need_pyarrow(path)
     files = _files(path)
@@ -119,7 +119,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def _footer_text(meta: Any) -> str:
-    """The footer's rows, sizes, and smallest and largest values of every column chunk, as text."""
+    """Return the footer's row counts, sizes, and minima and maxima of every column chunk, as text."""
     words = [str(meta.num_rows)]
     for number in range(meta.num_row_groups):
         group = meta.row_group(number)

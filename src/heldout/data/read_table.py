@@ -1,4 +1,4 @@
-"""Reads tables from files: CSV, TSV, Parquet, Arrow and JSON lines, plain or packed, each as a typed data frame."""
+"""Reads tables from CSV, TSV, Parquet, Arrow and JSON lines files, plain or compressed, as typed data frames."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from heldout.task.column_kinds import CATEGORIES, IDENTIFIERS, TEXTS, kind_named
 if TYPE_CHECKING:
     import pandas as pd
 
-_CELL = 8  # bytes that a value takes at least, once it is in memory
+_CELL = 8  # the fewest bytes that a value takes in memory
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 
 
 def read_json_lines(file: TableFile) -> pd.DataFrame:
-    """One row a line; a name that some line lacks is missing there."""
+    """Read one row per line; a name that a line lacks is missing in its row."""
     import pandas as pd
 
     with file.open() as source, TextIOWrapper(source, encoding="utf-8-sig") as lines:
@@ -71,7 +71,7 @@ def _once(pairs: list[tuple[str, Any]], number: int, file: TableFile) -> dict[st
 
 
 def read_text(file: TableFile, separator: str) -> pd.DataFrame:
-    """Columns separated by commas or tabs."""
+    """Read a table whose columns are separated by commas or tabs."""
     import pandas as pd
 
     how: dict[str, Any] = {}
@@ -79,7 +79,7 @@ def read_text(file: TableFile, separator: str) -> pd.DataFrame:
         how = {"na_values": ["", *file.missing], "keep_default_na": False}
     try:
         names = _check_header(file, separator)
-        # What is no amount keeps the zeros in front of it.
+        # Values that are not amounts, such as codes, keep their leading zeros.
         words = [name for name, word in file.types.items() if kind_named(word) in (CATEGORIES, TEXTS, IDENTIFIERS)]
         how["dtype"] = {name: "str" for name in words if name in names}
         with file.open() as source:
@@ -96,14 +96,14 @@ def read_text(file: TableFile, separator: str) -> pd.DataFrame:
 
 
 def _check_header(file: TableFile, separator: str) -> list[str]:
-    """The names of the columns. A header that pandas would silently change or misread is refused."""
+    """Return the column names; refuse a header that pandas would silently change or misread."""
     with file.open() as source, TextIOWrapper(source, encoding="utf-8-sig", newline="") as text:
         try:
             rows = (row for row in csv.reader(text, delimiter=separator) if row)
             names, first = next(rows, []), next(rows, [])
         except csv.Error as error:
             raise InputError(f"The header of {file.name!r} cannot be read: {error}.") from None
-    refuse_twice(filter(None, names), repr(file.name))  # pandas names what has no name
+    refuse_twice(filter(None, names), repr(file.name))  # pandas names the columns without a name
     if len(names) == 1:
         for other, word in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
             if other != separator and other in names[0]:
@@ -120,7 +120,7 @@ def _check_header(file: TableFile, separator: str) -> list[str]:
 
 
 def read_parquet(file: TableFile) -> pd.DataFrame:
-    """Read a Parquet file; one that is too large is refused by its metadata, before a value is read."""
+    """Read a Parquet file; one that is too large is refused by its metadata, before any value is read."""
     with _pyarrow(file, "Parquet"), file.open() as source:
         import pyarrow.parquet as pq
 
@@ -132,7 +132,7 @@ def read_parquet(file: TableFile) -> pd.DataFrame:
 
 
 def read_arrow(file: TableFile) -> pd.DataFrame:
-    """Read an Arrow file or stream; its size is checked batch by batch as it unpacks."""
+    """Read an Arrow file or stream; its size is checked batch by batch."""
     with _pyarrow(file, "Arrow"), file.open() as source:
         import pyarrow as pa
 
@@ -172,7 +172,7 @@ def _pyarrow(file: TableFile, word: str) -> Iterator[None]:
 
 
 def need_pyarrow(path: Path, otherwise: str = "") -> None:
-    """Refuse to go on without pyarrow, with the ways out."""
+    """Raise an InputError that says how to install pyarrow, if it is missing."""
     if find_spec("pyarrow") is None:
         raise InputError(
             f"Reading {path.name!r} needs pyarrow, which is not installed. Install it (pip install pyarrow){otherwise}."
@@ -185,14 +185,14 @@ def read_table(
     types: Mapping[str, str] | None = None,
     missing: tuple[str, ...] | None = None,
 ) -> pd.DataFrame:
-    """Read the table in a file, by the file's name: ``.csv``, ``.parquet``, ``.feather``, ``.jsonl`` and their like.
+    """Read the table in a file whose suffix names the format: ``.csv``, ``.parquet``, ``.feather``, ``.jsonl`` …
 
-    Each of them may be packed, with ``.gz`` or ``.zst`` after it. Texts that are all ISO dates (2024-01-31, with or
-    without a time) become dates. The frame has at least one row, and column names that are text and differ.
+    A further suffix ``.gz`` or ``.zst`` means that the file is compressed. Text columns of ISO dates alone (2024-01-31,
+    with or without a time) become dates. The frame has at least one row, and unique column names that are text.
 
     `types` says what some columns hold: "number", "category", "text", "date" or "identifier". `missing` are texts that
-    stand for a missing value, besides an empty cell; None means NA, NaN, null, None and their like in text files, and
-    no text elsewhere.
+    stand for a missing value, besides an empty cell; None means NA, NaN, null, None and similar ones in text files, and
+    no text in other formats.
     """
     if _ADDRESS.match(str(path)):
         raise InputError(
@@ -220,13 +220,13 @@ def read_table(
     for name in types:
         if name not in frame.columns:
             raise ColumnError(f"--type {name}: no such column in {file.name!r}. {did_you_mean(name, frame.columns)}")
-    # The user's word comes first: a date that is to be a category stays as it is written.
+    # The user's types are applied first: a date that is to be a category stays as it is written.
     whole = frame if missing is None else blank_missing_texts(frame, missing)
     return infer_types(as_types(whole, types, file=file.name), leave=frozenset(types))
 
 
 def is_table_name(path: str | os.PathLike[str]) -> bool:
-    """Whether a file of this name would be read as a table.
+    """Check whether a file of this name would be read as a table.
 
     >>> is_table_name("a.csv.gz"), is_table_name("a.heldout")
     (True, False)
@@ -235,7 +235,7 @@ def is_table_name(path: str | os.PathLike[str]) -> bool:
 
 
 def is_read_whole(path: str | os.PathLike[str]) -> bool:
-    """Whether a file of this name is a table that is read into memory, not one that may be streamed.
+    """Check whether a file of this name is a table that is read into memory whole, rather than streamed.
 
     >>> is_read_whole("a.csv.gz"), is_read_whole("a.jsonl"), is_read_whole("a.parquet"), is_read_whole("folder")
     (True, True, False, False)
@@ -257,13 +257,13 @@ def _reader(path: Path) -> tuple[Callable[[TableFile], pd.DataFrame], str]:
 
 
 def _parts(path: Path) -> tuple[str, str]:
-    """The suffix of the format, and that of the packing or nothing."""
+    """Return the suffix of the format, and that of the compression, which is empty if there is none."""
     last = path.suffix.lower()
     return (Path(path.stem).suffix.lower(), last) if last in COMPRESSIONS else (last, "")
 
 
 def no_such_file(path: Path) -> InputError:
-    """The error of a path that is no file, with a table beside it that has a similar name."""
+    """Return the error for a missing file; it suggests a table with a similar name in the same folder."""
     folder = path.parent
     names = [file.name for file in folder.iterdir() if _parts(file)[0] in _READERS] if folder.is_dir() else []
     hint = did_you_mean(path.name, names) if names else ""

@@ -1,4 +1,4 @@
-"""Opens what the user names as data: files are streams or tables, a Dask data frame is a stream."""
+"""Opens the data that the user names: Parquet files and Dask data frames as streams, other files as tables."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ MOST_CLASSES = 1_000
 
 
 def is_stream(X: Any) -> bool:
-    """Whether X is read in passes: a Parquet file or folder, or a Dask data frame."""
+    """Check whether X is read as a stream: a Parquet file or folder, or a Dask data frame."""
     if isinstance(X, str | os.PathLike):
         return not is_read_whole(X)
     return is_dask_frame(X)
 
 
 def read_if_named(X: Any) -> Any:
-    """The table in a file that is named, read into memory; anything else as it is."""
+    """Read the table into memory if X is the path of a file; return anything else unchanged."""
     return read_table(os.fspath(X)) if isinstance(X, str | os.PathLike) else X
 
 
 def target_of(y: Any, target: Any) -> Any:
-    """The target, which may be given as `y` or as `target`."""
+    """Return the target, which is given as either `y` or `target`."""
     if y is not None and target is not None:
         raise OptionError("y= and target= are the same thing. Pass one of them.")
     return y if target is None else target
 
 
 def open_stream(X: Any, target: Any) -> Stream:
-    """Open the stream that X names; folders, and files that are not read whole, are taken for Parquet."""
+    """Open the stream that X names; a path is read as a Parquet file or folder."""
     if is_dask_frame(X):
         return open_dask(X, target)
     if target is None:
@@ -50,9 +50,9 @@ def open_stream(X: Any, target: Any) -> Stream:
 
 
 def declare_stream(stream: Stream, *, classification: bool) -> tuple[StreamedTask, Shift]:
-    """The task of a stream, and the shift that its first rows suggest.
+    """Return the task of a stream, and the shift (subtracted from columns and target) of its first chunk.
 
-    For a classifier one pass over the target alone finds the classes.
+    For classification, one pass over the target alone finds the classes.
     """
     first = next(iter(stream.chunks()), None)
     if first is None or not len(first):

@@ -1,4 +1,4 @@
-"""Checks the columns of a stream: one of them is the target, and all others are plain numbers without gaps."""
+"""Checks the columns of a stream: one is the target, and all others are numbers without missing values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ROW_LABELS = re.compile(r"__index_level_\d+__")  # how pandas saves an index wi
 
 
 def feature_columns(where: str, names: list[str], target: Any, *, other_types: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the columns of X: all but the target. `where` is what errors call the data.
+    """Return the columns of X: all but the target. `where` names the data in errors.
 
-    `other_types` are the columns that are no plain numbers, and their types.
+    `other_types` holds the type of each column that is not a number.
     """
     if not isinstance(target, str):
         raise TargetError(
@@ -42,7 +42,7 @@ def feature_columns(where: str, names: list[str], target: Any, *, other_types: M
 
 
 def refuse_missing(missing: NDArray[np.bool_], name: str, start: int, *, target: bool) -> None:
-    """Refuse missing values in a column of a chunk whose first row has this number."""
+    """Raise an error if a column of a chunk has missing values; `start` is the number of the chunk's first row."""
     if not missing.any():
         return
     row = start + int(np.argmax(missing))
