@@ -1,1 +1,1 @@
-"""Candidates: grids, samples, and which of them is simpler."""
+"""Candidates: grids, random samples, and which of them is simpler."""

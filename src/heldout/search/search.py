@@ -1,6 +1,6 @@
-"""A search as a plain value: families of candidates, how they are validated, chosen between and made final.
+"""A search as a plain value: families of candidates, their validation, the choice between them and the final predictor.
 
-The candidates of a space are counted before they are built, and each is built when it is asked for.
+The candidates of a space are counted before they are built. Each is built when it is asked for.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Sample:
 
 
 class Candidates(Sequence[Params]):
-    """The candidates of one space in order, each built when it is asked for."""
+    """The candidates of one space in order. Each is built when it is asked for."""
 
     def __init__(
         self, source: Sequence[Params] | ParameterGrid, names: tuple[str, ...], always: tuple[str, ...] | None = None
@@ -118,7 +118,7 @@ class Candidates(Sequence[Params]):
 
     @property
     def surely_differ(self) -> bool:
-        """Whether no two candidates are equal, as a glance at the values tells. False where it does not tell."""
+        """Whether no two candidates are equal. False where simple values in a single grid do not show it."""
         if not isinstance(self._source, ParameterGrid) or len(self._source.param_grid) > 1:
             return False
         plain = (bool, int, float, str, type(None))
@@ -129,7 +129,7 @@ class Candidates(Sequence[Params]):
 
 
 def build_candidates(space: Any, *, seed: int) -> Candidates:
-    """The candidates of a dict of lists, a list of such dicts, a `Sample`, or None (the learner as it is)."""
+    """Build the candidates of a dict of lists, a list of such dicts, a `Sample`, or None (the learner as it is)."""
     if space is None or (isinstance(space, Mapping | list | tuple) and not space):
         return Candidates([{}], ())
     sample = space if isinstance(space, Sample) else None
@@ -174,13 +174,13 @@ def _check_grid(grid: Any, *, sampled: bool) -> None:
 
 
 def _listed(values: Any) -> list[Any]:
-    """Values as a list; an array's numbers become Python's own, which print and compare as people write them."""
+    """Return values as a list. Numbers of an array become Python's own, which print and compare as users write them."""
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Family:
-    """One estimator and its candidates."""
+    """Holds one estimator and its candidates."""
 
     name: str
     estimator: Any
@@ -197,13 +197,13 @@ class Search:
     validation: Any = None  # a strategy of heldout.splits; None for an untuned learner
     choose: str | Callable[[Mapping[str, Any]], int] = "best"  # "best", "one_se" or a callable on cv_results
     final: str = "retrain"  # "retrain", "ensemble" or "keep"
-    simplest: Any = None  # what "one_se" calls simple
-    error_score: float | str | None = None  # someone else's search: the score of a failed fit, or "raise"
-    notes: tuple[str, ...] = ()  # what was noted and ignored, for explain
+    simplest: Any = None  # which candidates "one_se" takes as simpler
+    error_score: float | str | None = None  # of a scikit-learn search: the score of a failed fit, or "raise"
+    notes: tuple[str, ...] = ()  # which settings were ignored, for explain
 
     @cached_property
     def memo(self) -> dict[Any, Any]:
-        """What kernels worked out about this search and will ask again, by keys of their own; it is not pickled."""
+        """Results about this search that kernels keep to use again, by keys of their own; not pickled."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -228,11 +228,11 @@ class Search:
         return self.families[family].candidates[candidate - self._starts[family]]
 
     def each(self, candidates: Sequence[int]) -> list[tuple[Family, Params]]:
-        """The family and the parameters of each of these candidates."""
+        """Return the family and the parameters of each of these candidates."""
         return [(self.family_of(candidate), self.params_of(candidate)) for candidate in candidates]
 
     def describe(self, candidate: int) -> str:
-        """The candidate in words: ``ridge(alpha=0.1)``."""
+        """Return the candidate in words: ``ridge(alpha=0.1)``."""
         name = self.family_of(candidate).name
         params = ", ".join(f"{name}={_short(value)}" for name, value in self.params_of(candidate).items())
         if len(self.families) > 1 and params:
@@ -240,7 +240,7 @@ class Search:
         return params or name
 
     def brief(self, candidate: int) -> str:
-        """The same in words so few that what is said of the candidate after them stays in sight."""
+        """Return the candidate in words, shortened so that the rest of a message stays in sight."""
         return shortened(self.describe(candidate), BRIEF)
 
 

@@ -1,8 +1,9 @@
-"""What "simplest" means for the one-standard-error choice.
+"""What "simplest" means for the one-standard-error rule.
 
-For each estimator and parameter that is known here a direction is beyond doubt: more penalty, more neighbours, fewer
-or smaller trees, fewer columns. Where several parameters are searched, the first by alphabet counts most, the next
-decides among equals, and so on; then the smaller mean loss, then the order of the space. `simplest=` says otherwise.
+Each estimator and parameter listed here has a clear direction: more penalty, more neighbours, fewer or smaller trees,
+fewer columns. Where several parameters are searched, the first in alphabetical order counts most, the next decides
+among equals, and so on. After them comes the smaller mean loss, then the order of the space. `simplest=` overrides
+this.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ONE_SE = Argument("choose", "one_se")
 SMALLER, LARGER = "smaller", "larger"
 Direction = str | tuple[Any, ...]  # "smaller", "larger", or values with the simplest first
 
-# For each estimator, by class name: the parameters whose direction of simplicity is beyond doubt.
+# For each estimator, by class name: the parameters with a clear direction of simplicity.
 _TREE: dict[str, Direction] = {
     "max_leaf_nodes": SMALLER,
     "max_depth": SMALLER,
@@ -64,11 +65,11 @@ WHAT_SIMPLEST_IS = (
     'most important first, with "smaller" or "larger" for each parameter, or a list of its values, the simplest '
     "first; for families, a list of their names."
 )
-_FEW_COLUMNS = {"log2": -2.0, "sqrt": -1.0}  # fewer columns than the shares that people give
+_FEW_COLUMNS = {"log2": -2.0, "sqrt": -1.0}  # sorted before numbers: they keep fewer columns than the usual shares
 
 
 def simplicity(search: Search) -> Callable[[int], tuple[Any, ...]]:
-    """A key for candidates, the smaller the simpler; refused where nobody said what simple means."""
+    """Return a sort key for candidates: smaller is simpler. Raises SpaceError where no direction is known."""
     simplest, names = search.simplest, [family.name for family in search.families]
     if callable(simplest):
         return lambda candidate: (simplest(search.params_of(candidate)),)
@@ -88,7 +89,7 @@ def simplicity(search: Search) -> Callable[[int], tuple[Any, ...]]:
 
 
 def _families_in_order(simplest: Any, names: list[str]) -> list[str]:
-    """The names of the families, the simplest first."""
+    """Return the names of the families, the simplest first."""
     if simplest is None:
         if len(names) > 1:
             raise SpaceError(
@@ -128,7 +129,7 @@ def _known_directions(family: Family) -> dict[str, Direction]:
 
 
 def _rank_of_value(family: Family, params: Mapping[str, Any], name: str, direction: Direction) -> float:
-    """How simple the candidate's value of a parameter is, its own or that of the estimator, the smaller the simpler."""
+    """Return how simple a candidate's value of a parameter is (smaller is simpler); default: the estimator's value."""
     value = params[name] if name in params else _value_of_estimator(family, name)
     if isinstance(direction, tuple):
         if value not in direction:
@@ -149,7 +150,7 @@ def _value_of_estimator(family: Family, name: str) -> Any:
 
 def _as_number(value: Any, name: str) -> float:
     if value is None or (isinstance(value, str) and value == "all"):
-        return np.inf  # as a limit, neither limits anything
+        return np.inf  # None and "all" mean no limit
     if isinstance(value, str) and value in _FEW_COLUMNS and name.endswith("max_features"):
         return _FEW_COLUMNS[value]
     if isinstance(value, numbers.Real):
