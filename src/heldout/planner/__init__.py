@@ -1,1 +1,1 @@
-"""From a study to a plan: rules one a file, one flat list of passes, and a plan verified after each."""
+"""From a study to a plan: rules, one list of passes, and a check of the plan after each pass."""

@@ -1,4 +1,4 @@
-"""The account of a plan: cells, fits before and after the rules, and each kind of step, for people."""
+"""The account of a plan, for users: its cells, its fits before and after the rules, and each kind of step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heldout.task.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """Steps of one stage, level and rule, together."""
+    """Sums up the steps of one stage, level and rule."""
 
     stage: int
     level: str
@@ -24,7 +24,7 @@ class Line:
     tier: str
     cells: int
     fits: int
-    operations: float | None = None  # what a kernel's steps take, to the order of magnitude
+    operations: float | None = None  # of a kernel's steps, to the order of magnitude
     waits: bool = False
 
 
@@ -39,7 +39,7 @@ class Account:
     lines: tuple[Line, ...]
     passes: tuple[PassRecord, ...]
     notes: tuple[str, ...] = ()
-    checked: tuple[str, ...] = ()  # which cells of each kernel are answered again by brute force, and what that found
+    checked: tuple[str, ...] = ()  # which cells brute force answers again, by kernel, and what that found
 
     @property
     def cells(self) -> int:
@@ -47,12 +47,12 @@ class Account:
 
     @property
     def fits(self) -> int:
-        """Fits that the plan does; answers in closed form take none."""
+        """The fits that the plan does. Answers in closed form take none."""
         return sum(line.fits for line in self.lines)
 
     @property
     def fits_before(self) -> int:
-        """Fits that brute force would do."""
+        """The fits that brute force would do."""
         return self.fits + sum(p.fits_before - p.fits_after for p in self.passes)
 
     def __str__(self) -> str:
@@ -63,9 +63,9 @@ class Account:
 
 
 def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None) -> Account:
-    """The account of a study from its first plan, and the plan of what waits for a choice where it is known.
+    """Return the account of a study from its first plan.
 
-    What waits costs one candidate each.
+    `later` is the plan of the panels that wait for a choice. Where it is None, their cells count as one candidate each.
     """
     search = study.search
     outer = study.splits.get("outer")
@@ -86,7 +86,7 @@ def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None)
 
 
 def account_of_race(started: RaceStart, task: Task, plans: Sequence[Plan]) -> Account:
-    """The account of a study whose races were run: the rounds of validation together, and what waited for them."""
+    """Return the account of a study whose races were run: all rounds of validation, and what waited for them."""
     study = started.study
     lines = [line for plan in plans for line in _lines(plan.steps, study, task)]
     waited = [replace(line, stage=2, waits=True) for line in lines if line.level != VALIDATION]
@@ -97,13 +97,13 @@ def account_of_race(started: RaceStart, task: Task, plans: Sequence[Plan]) -> Ac
 
 
 def with_race(account: Account, started: RaceStart, plans: Sequence[Plan] = ()) -> Account:
-    """The account with what a race did, or why there is none, among its rules."""
+    """Return the account with the race among its rules: what it did, or why there is none."""
     record = race_record(started, plans)
     return account if record is None else replace(account, passes=(*account.passes, record))
 
 
 def merge_accounts(account: Account, other: Account, *, words: str) -> Account:
-    """The account of a study and of another that is asked beside it, whose lines say so."""
+    """Return one account of a study and of an extra study; `words` name the extra study in its lines."""
     lines = tuple(
         replace(line, level=words if line.level != VALIDATION else f"{words}, {VALIDATION}") for line in other.lines
     )
@@ -113,7 +113,7 @@ def merge_accounts(account: Account, other: Account, *, words: str) -> Account:
 
 
 def _merged_passes(records: Iterable[PassRecord]) -> tuple[PassRecord, ...]:
-    """One record a pass, whatever the number of plans."""
+    """Return one record a pass, whatever the number of plans."""
     passes: dict[str, PassRecord] = {}
     for record in records:
         before = passes.get(record.name)
@@ -140,7 +140,7 @@ def _both(one: PassRecord, other: PassRecord) -> PassRecord:
 def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
     lines = []
     for step in steps:
-        if not step.cells:  # what is asked for intervals alone
+        if not step.cells:  # asked for intervals alone
             continue
         levels = {level: sides for level, sides in step.levels.items() if level != EVERYWHERE and sides}
         level = "both" if len(levels) > 1 else next(iter(levels))
@@ -152,7 +152,7 @@ def _lines(steps: Iterable[Step], study: Study, task: Task) -> list[Line]:
 
 
 def waiting_cells(study: Study) -> int:
-    """Cells of the panels that wait for a choice, one candidate each, and of rounds to come, if nobody is dropped."""
+    """Count cells of panels that wait for a choice, one candidate each, and of later rounds if nobody is dropped."""
     rounds = sum(race.cells_left for race in study.races.values())
     return rounds + sum(_waiting_line(panel).cells for panel in study.panels if panel.candidates is None)
 

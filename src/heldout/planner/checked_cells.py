@@ -1,4 +1,4 @@
-"""Cells that are answered again by brute force while a study runs, to check kernels: how they are drawn."""
+"""Draws the cells that brute force answers again while a study runs, to check the kernels."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import SPREAD, TEST, VALIDATION, Study, TrainRef
 from heldout.task.task import Task
 
-SHARE = 0.02  # of the operations of a plan: what checks may take beyond one cell of each kernel and level
+SHARE = 0.02  # of a plan's operations: the budget of checks beyond one cell of each kernel and level
 MOST_CELLS = 50  # of one kernel and level in one stage: one wrong answer in seven stays unseen by 50 with p < .001
 LEVELS = (TEST, VALIDATION, SPREAD)  # in the order in which the budget is spent
-APPROXIMATE = "approximate"  # a tier that allows any difference of losses: what is seen is told instead
-APPROXIMATE_CELLS = 20  # of a kernel of that tier that are answered again, whatever the budget
+APPROXIMATE = "approximate"  # a tier that allows any difference of losses: the difference is reported instead
+APPROXIMATE_CELLS = 20  # so many cells of such a kernel are checked, whatever the budget
 MOST_NUMBERS = 8_000_000  # of X on the training side of a check: brute force makes several copies of them
 FEWEST_ROWS = 1_000
 MOST_NAMED = 5  # cells of one kernel and level in the text of a plan
@@ -28,7 +28,7 @@ MOST_NAMED = 5  # cells of one kernel and level in the text of a plan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelCheck:
-    """What the check of one cell found."""
+    """Holds what the check of one cell found."""
 
     kernel: str
     tier: str
@@ -41,7 +41,7 @@ class KernelCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CheckedCell:
-    """A cell that is answered twice."""
+    """A cell that is answered twice: by its kernel and by brute force."""
 
     kernel: str
     tier: str
@@ -60,7 +60,7 @@ class CellDraws:
     """Draws the checked cells of a study, stage by stage. They depend on the plans and the seed, on nothing else.
 
     At least one cell of each kernel and level is drawn. More are drawn while `SHARE` of the operations planned so far
-    is not spent, test cells first; while test cells still wait for a choice, others leave half of it to them.
+    is not spent, test cells first. While test cells still wait for a choice, other cells may spend only half of it.
     """
 
     cells: dict[tuple[str, str], int] = field(default_factory=dict)  # by kernel and level, all that it answers
@@ -68,7 +68,7 @@ class CellDraws:
     _left: float = 0.0  # operations
 
     def draw(self, steps: Sequence[Step], work: Work, *, waits: bool) -> list[CheckedCell]:
-        """The checked cells of one stage; `waits` says that panels wait for a choice still."""
+        """Return the checked cells of one stage. `waits` says that some panels still wait for a choice."""
         pools = pools_of(steps)
         if not pools:
             return []
@@ -82,7 +82,7 @@ class CellDraws:
         return cells
 
     def begin_again(self, failed: Sequence[str]) -> None:
-        """The study is planned again without the kernels that failed: of others nothing is checked a second time."""
+        """Restart after a new plan without the kernels that failed. Cells of the others are not checked again."""
         self.cells = {key: count for key, count in self.cells.items() if key[0] in failed}
         self._left = -inf
 
@@ -111,7 +111,7 @@ _Pool = list[tuple[Step, Sequence[Training]]]  # trainings with one held-out sid
 
 
 def pools_of(steps: Sequence[Step]) -> dict[tuple[str, str], _Pool]:
-    """What kernels answer, by kernel and level."""
+    """Return what kernels answer, by kernel and level."""
     pools: dict[tuple[str, str], _Pool] = {}
     for step in steps:
         for piece in step.pieces if step.kernel != BRUTE else ():
@@ -128,13 +128,16 @@ def pools_of(steps: Sequence[Step]) -> dict[tuple[str, str], _Pool]:
 
 
 def _rows(pool: _Pool, work: Work) -> str:
-    """Some rows of the splits, so that another seed of the test splits draws other cells of the same learner too."""
+    """Return some held-out rows as text for the seed, so that other test splits also draw other cells."""
     held = pool[0][1][0].answers[0]
     return np.asarray(work.splits[held.splits].held[:64], dtype="<i8").tobytes().hex()
 
 
 def _planned(step: Step, work: Work) -> float:
-    """Operations of a step. Fits that share in a training set count as one: what they share may be the long part."""
+    """Return the operations of a step.
+
+    Fits that share within a training set count as one: the shared part may dominate.
+    """
     alone = step if step.kernel == BRUTE else replace(step, fits=len(step.trainings))
     return expected_work(alone, work.task, work.splits, work.search)
 
@@ -162,7 +165,7 @@ def _checked_cell(step: Step, training: Training, candidate: int, work: Work, *,
 
 
 def fewer_rows(training: Training, work: Work, *, seed: int) -> Splits | None:
-    """Some of the rows of a training and of the side it answers, as splits of one part; None where all will do.
+    """Return a subsample of a training and of its held-out part, as splits of one part; None if it is small enough.
 
     Every class of the training rows stays.
     """
@@ -192,7 +195,7 @@ def _some(task: Task, rows: Rows, most: int, rng: np.random.Generator) -> Rows:
 
 
 def foreseen_checks(study: Study, task: Task, plans: Sequence[Plan]) -> tuple[str, ...]:
-    """How many cells of each kernel and level will be checked, in words, where these are the plans of the stages."""
+    """Return in words how many cells of each kernel and level will be checked, given the plans of the stages."""
     work = Work(task=task, search=study.search, splits=study.splits, losses={})
     draws = CellDraws()
     for place, plan in enumerate(plans):
@@ -201,7 +204,7 @@ def foreseen_checks(study: Study, task: Task, plans: Sequence[Plan]) -> tuple[st
 
 
 def words_of_checks(draws: CellDraws, made: Sequence[KernelCheck] | None = None) -> tuple[str, ...]:
-    """What will be checked, or was and what it found: a line for each kernel and level."""
+    """Return a line for each kernel and level: what will be checked, or (given `made`) was and what it found."""
     return tuple(_words(key, count, draws.cells, made) for key, count in draws.drawn.items())
 
 

@@ -1,7 +1,7 @@
-"""What a study and further predictions of its fits cost, by counts alone.
+"""Estimated cost of a study and of extra predictions of its fits, from counts alone.
 
-Prices are in operations, about a billion to the second, and rough: they only tell what is far below a fit's price from
-what is not. They are known before any fit, from what a learner is made of.
+Costs are in operations, about a billion a second, and rough: they only tell what is far cheaper than a fit. They are
+known before any fit, from the steps of a learner.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from heldout.search.search import Search
 from heldout.study.study import OUTER, TEST, Panel, Study
 from heldout.task.task import Task
 
-STUDY = 3.5e6  # what the smallest study takes, whatever its learner
-BEGIN = 3e5  # asking for anything more, whatever it is
-FIT, FIT_NUMBER = 3e5, 100.0  # a fit of one estimator; more for each number of its training rows, also of each tree
-REGRESSION = 0.3  # of that where a model of no trees is fitted to numbers, which takes fewer steps
-CALL, CALL_MEMBER = 1.1e5, 3e4  # asking one estimator about any rows; more for each member of an ensemble
-FRAME = 2e6  # asking a ColumnTransformer, which cuts frames; it fits for three times as much
-ROW_COLUMN, ROW_CLASS, ROW_STEP, ROW_TREE = 0.5, 4.0, 20.0, 30.0  # a row: of a column, for a class, a step; of a tree
-# Where a kernel answers from sums: each cell, less of single rows; each row of a splits; asking about any rows.
+STUDY = 3.5e6  # overhead of any study
+BEGIN = 3e5  # overhead of any extra predictions
+FIT, FIT_NUMBER = 3e5, 100.0  # a fit of one estimator; and for each value of its training X, for each tree
+REGRESSION = 0.3  # factor of FIT_NUMBER for regressors without trees, which take fewer steps
+CALL, CALL_MEMBER = 1.1e5, 3e4  # one predict call of an estimator; and for each further member of an ensemble
+FRAME = 2e6  # one call of a ColumnTransformer, which slices frames; its fit costs three times as much
+ROW_COLUMN, ROW_CLASS, ROW_STEP, ROW_TREE = 0.5, 4.0, 20.0, 30.0  # predicting a row: for each column, class, step, tree
+# Kernels that answer from sums: each cell, and cheaper for single rows; each row of a splits; each predict call.
 SUMS, SINGLE, SUMS_ROW, SUMS_CALL, SINGLE_CALL = 5e4, 5e3, 300.0, 8e3, 2e5
 
 _KNOWN = ("sklearn", "xgboost", "lightgbm", "catboost", "heldout")  # packages whose learners are known by name
-# Where predicting a row takes about as much as to have it among the training rows, or more.
+# Learners where predicting a row costs about as much as training on it, or more.
 _COSTLY = (
     *("sklearn.neighbors", "sklearn.svm", "sklearn.gaussian_process", "sklearn.kernel_ridge"),
     *("sklearn.semi_supervised", "sklearn.manifold", "sklearn.feature_extraction"),
@@ -49,17 +49,17 @@ _FROM_SUMS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What a study costs, and what it costs to ask one of its predictors more, once and for each row."""
+    """Estimated operations: of a study, and of further predictions of one of its predictors, once and for each row."""
 
     study: float
     begin: float = BEGIN
     call: float
     row: float
-    test_call: float  # beside what is asked of the same rows anyway
+    test_call: float  # on test rows, besides what they are asked anyway
 
 
 def costly(search: Search) -> str | None:
-    """Why predictors of this learner are not asked more than they must be, or None."""
+    """Return why predictors of this learner should not make extra predictions, or None."""
     return next((reason for part in _parts_of(search) if (reason := _about(part)) is not None), None)
 
 
@@ -73,7 +73,7 @@ def _about(part: Any) -> str | None:
 
 
 def prices_of(study: Study, task: Task) -> Prices:
-    """The prices of a study: fits as those of its cheapest family, predictions as those of its dearest."""
+    """Return the prices of a study: fits of its cheapest family, predictions of its dearest."""
     prices = [_prices(family.estimator, study, task) for family in study.search.families]
     return Prices(
         study=min(price.study for price in prices),
@@ -121,7 +121,7 @@ def _is_of_trees(model: Any) -> bool:
 
 
 def _members(model: Any) -> int:
-    """How many members an ensemble has, as far as its parameters tell; 1 for what is none."""
+    """Return the number of members of an ensemble, as far as its parameters tell; 1 for any other model."""
     names = ("n_estimators", "iterations", *(("max_iter",) if "Boosting" in type(model).__name__ else ()))
     counts = [getattr(model, name, None) for name in names]
     return max((count for count in counts if isinstance(count, int)), default=1)
@@ -132,13 +132,13 @@ def _cells(panel: Panel) -> int:
 
 
 def _rows(panel: Panel, study: Study) -> float:
-    """The training rows of a part, about."""
+    """Return the mean number of training rows of a part."""
     sizes = study.splits[panel.splits].train_sizes
     return float(sizes[panel.parts.start : panel.parts.stop].mean())
 
 
 def _parts_of(search: Search) -> Iterator[Any]:
-    """Every estimator in a learner, those among the values of its candidates too."""
+    """Yield every estimator in a learner, including those among the values of its candidates."""
     for family in search.families:
         yield from _inside(family.estimator)
         params = family.estimator.get_params(deep=True) if family.candidates.names else {}
@@ -150,11 +150,11 @@ def _parts_of(search: Search) -> Iterator[Any]:
 
 
 def _inside(estimator: Any) -> Iterator[Any]:
-    """The estimators that one is made of, itself among them; a Pipeline is its steps."""
+    """Yield an estimator and those that it is made of. A Pipeline counts as its steps."""
     if not isinstance(estimator, Pipeline):
         yield estimator
         if not any(hasattr(value, "fit") or isinstance(value, list) for value in vars(estimator).values()):
-            return  # to ask for its parameters takes longer
+            return  # because get_params is slow
     yield from (
         value
         for value in estimator.get_params(deep=True).values()
@@ -163,7 +163,7 @@ def _inside(estimator: Any) -> Iterator[Any]:
 
 
 def _may_hold(value: Any) -> bool:
-    """Whether a candidate may give an estimator to a parameter that has this value."""
+    """Return whether a candidate may set an estimator for a parameter that has this value."""
     return value is None or isinstance(value, str) or hasattr(value, "get_params")
 
 

@@ -1,7 +1,7 @@
-"""Evidence for intervals: the predictors of some test parts answer a fixed set of rows too, and give probabilities.
+"""Evidence for intervals: the predictors of some test parts also answer a fixed set of rows, and give probabilities.
 
-Law: it changes no cell of a panel and takes no fit; predictors that are made anyway are asked more. It is left out
-where a kernel cannot answer that, and where predicting would not be far cheaper than the study itself.
+Law: it changes no cell of a panel and takes no fit; predictors that are fitted anyway make further predictions. It is
+left out where a kernel cannot make them, and where predicting would not be far cheaper than the study itself.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from heldout.study.study import EVERYWHERE, OUTER, TEST, Everywhere, Study, asid
 from heldout.task.task import Task
 
 EVIDENCE = "evidence"  # the name that switches it off: Options(rules={"evidence": False})
-SHARE = 3  # it may cost a third of the study, by a count that is far too high for predictions of small studies
-SIZES = ((10, 1_000), (10, 500), (5, 500), (3, 300), (2, 500), (1, 500))  # predictors, rows: by price
-FEW = 100  # trainings that are named one by one rather than in stretches
+SHARE = 3  # extra predictions may cost a third of the study; for small studies this overstates their cost
+SIZES = ((10, 1_000), (10, 500), (5, 500), (3, 300), (2, 500), (1, 500))  # predictors, rows: dearest first
+FEW = 100  # up to so many trainings are listed one by one instead of in stretches
 _KERNELS = {kernel.name: kernel for kernel in ACROSS}
 
 
 def with_evidence(study: Study, task: Task, *, rules: Mapping[str, bool], limited: bool) -> Study:
-    """The study with its predictors asked for evidence, as much as is cheap, or with the reason why they are not.
+    """Return the study with extra predictions for intervals, as many as are cheap, or the reason why there are none.
 
-    The question alone decides, before any fit. `limited` fits are ended with all that is asked of them.
+    This depends on the question alone and is decided before any fit. `limited` means that single fits have a time or
+    memory limit, which extra predictions would count towards.
     """
     if len(study.splits[OUTER]) < 2 or not rules.get(EVIDENCE, True):
         return study
     reason = "fits have limits of time or memory" if limited else costly(study.search)
     if reason is None:
         prices, wanted = prices_of(study, task), _wants_probabilities(study, task)
-        # Probabilities of the test rows serve every rule, so that other rows are asked about where those are had too.
+        # Every interval rule uses probabilities of the test rows, so sizes that afford these too are tried first.
         for tests_too in (wanted, False):
             for parts, rows in SIZES:
                 asked = Everywhere(probabilities=wanted, tests_too=tests_too)
@@ -67,21 +68,24 @@ def _price_of_tests(study: Study, prices: Prices) -> float:
 
 
 def _wants_probabilities(study: Study, task: Task) -> bool:
-    """Whether labels of two classes are asked for by losses, and every predictor can say how probable they are."""
+    """Return whether y has two classes, losses need only labels, and every estimator has predict_proba."""
     two = task.classes is not None and len(task.classes) == 2
     able = all(hasattr(family.estimator, "predict_proba") for family in study.search.families)
     return two and able and set(needed_methods(study.reported)) <= {("predict",)}
 
 
 def ask_everywhere(steps: Sequence[Step], study: Study, task: Task) -> tuple[Step, ...]:
-    """The same steps, in which the predictors of some test parts answer the rows of EVERYWHERE too."""
+    """Return the steps, where the predictors of some test parts also answer the rows of EVERYWHERE."""
     if not study.everywhere.parts:
         return tuple(steps)
     return tuple(more for step in steps for more in _asked_more(step, study, task))
 
 
 def _asked_more(step: Step, study: Study, task: Task) -> Iterator[Step]:
-    """The step, and another of its kernel for what would keep it from answering single rows all together."""
+    """Yield the step with the extra predictions.
+
+    Where these would keep its kernel from answering all single rows together (leave-one-out), a second step makes them.
+    """
     if TEST not in step.levels:
         yield step
         return
@@ -110,7 +114,7 @@ def _asked_more(step: Step, study: Study, task: Task) -> Iterator[Step]:
 
 
 def _tested(piece: Sequence[Training], parts: tuple[int, ...]) -> dict[int, Training]:
-    """The trainings that answer test parts of which more is asked, by part."""
+    """Return the trainings of test parts that make extra predictions, by part."""
     if isinstance(piece, Plain):
         tested = [part for part in parts if part in piece.parts] if piece.level == TEST else []
         return {part: piece[part - piece.parts.start] for part in tested}
@@ -118,7 +122,7 @@ def _tested(piece: Sequence[Training], parts: tuple[int, ...]) -> dict[int, Trai
 
 
 def _part_of(training: Training) -> int:
-    """The test part that a training answers; −1 where it answers none."""
+    """Return the test part that a training answers, or −1 where it answers none."""
     return next((held.part for held in training.answers if held.level == TEST), -1)
 
 

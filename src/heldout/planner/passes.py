@@ -1,4 +1,4 @@
-"""The one list of passes, in order, and the planning that runs them."""
+"""The list of passes, in order, and `make_plan`, which runs them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from heldout.task.task import Task
 
 
 def verify(draft: Draft, panels: Collection[Panel], *, after: str, known: dict[int, Training] | None = None) -> None:
-    """Raise AssertionError, naming the pass, when the steps do not answer these panels: that is a bug in heldout.
+    """Raise AssertionError, naming the pass, if the steps do not answer these panels. That would be a bug in heldout.
 
-    `known` are trainings that an earlier pass was verified with, by identity; new ones are added to it.
+    `known` are trainings that were verified after an earlier pass, by id; new ones are added to it.
     """
     known = {} if known is None else known
     keys_of = cache(lambda splits: train_keys(draft.splits[splits], draft.task))
@@ -66,7 +66,7 @@ def verify(draft: Draft, panels: Collection[Panel], *, after: str, known: dict[i
 
 
 def _expected(panel: Panel) -> Any:
-    """How often each cell is to be answered: once, or in a race not at all where this round does not ask it."""
+    """Return how often each cell is to be answered: once, or in a race 0 times where this round does not ask it."""
     if panel.asked is None:
         return 1
     times = np.zeros((len(panel.candidates or ()), len(panel.parts)), dtype=np.int16)
@@ -76,7 +76,7 @@ def _expected(panel: Panel) -> Any:
 
 
 def _is_plainly_asked(panel: Panel | None, plain: Plain) -> bool:
-    """Whether the panel wants these parts answered, each by a predictor of its own training rows."""
+    """Return whether the panel asks for these parts, each answered by a predictor of its own training rows."""
     if panel is None or panel.trains is not None or panel.averaged:
         return False
     inside = not plain.parts or (plain.parts[0] in panel.parts and plain.parts[-1] in panel.parts)
@@ -84,9 +84,9 @@ def _is_plainly_asked(panel: Panel | None, plain: Plain) -> bool:
 
 
 def _is_asked(panel: Panel, held: Held, training: Training, keys_of: Callable[[str], list[Any]]) -> bool:
-    """Whether the panel wants this held-out side answered by a predictor trained so.
+    """Return whether the panel asks for this held-out part, answered by a predictor trained on these rows.
 
-    `keys_of` is asked only where a plan trains on another part's rows.
+    `keys_of` returns the keys of training rows; it is called only where a plan trains on another part's rows.
     """
     as_panel = (held.level, held.splits, training.averaged) == (panel.level, panel.splits, panel.averaged)
     if not as_panel or held.part not in panel.parts:
@@ -114,9 +114,9 @@ def make_plan(
     limited: bool = False,
     clock: Callable[[], float] | None = None,
 ) -> Plan:
-    """The plan of the panels that are ready: brute force, rewritten by each pass that is switched on.
+    """Plan the panels that are ready: brute force, rewritten by each pass that is switched on.
 
-    `clock`, where given, only times the passes; no choice depends on it.
+    `clock`, if given, only times the passes. No choice depends on it.
     """
     check_rules(rules)
     rules = {} if rules is None else rules
@@ -166,13 +166,13 @@ def make_plan(
 
 
 def stand_in(study: Study) -> Study:
-    """The study as if every choice had fallen on its first candidate: to plan what waits before it is known."""
+    """Return the study as if every choice took its first candidate, to plan waiting panels before they are known."""
     panels = tuple(p if p.candidates is not None else replace(p, candidates=range(1)) for p in study.panels)
     return replace(study, panels=panels)
 
 
 def check_rules(rules: Mapping[str, bool] | None) -> None:
-    """Refuse switches for rules that do not exist."""
+    """Raise OptionError for switches of rules that do not exist."""
     known = [*(name for name, _ in PASSES), EVIDENCE]
     for name in rules or ():
         if name not in known:

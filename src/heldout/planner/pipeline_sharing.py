@@ -1,7 +1,7 @@
-"""Rule `within`: candidates of one training set share Pipeline prefixes, and paths of values share one fit.
+"""Rule `within`: candidates of one training set share Pipeline prefixes, and values on a path share one fit.
 
-Law: equal inputs, parameters and seeds give equal fits; a path's values are read off its largest fit bit for bit.
-Tier: identical. It must refuse where fitting is not plain: a Pipeline with its own memory, averaged predictors.
+Law: equal inputs, parameters and seeds give equal fits; the answers of all values on a path are read off its largest
+fit bit for bit. Tier: identical. It must refuse a Pipeline with a memory of its own, and averaged predictors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from heldout.planner.plan import Draft, Rewrite, general_refusal, refused, trans
 from heldout.search.search import Family, Search
 
 NOTHING_SHARED = "no two candidates share a Pipeline step, and no parameter has a path"
-MOST_CANDIDATES = 100_000  # grown as one tree: past this, building every estimator to plan would not be cheap
+MOST_CANDIDATES = 100_000  # planning builds every estimator, which is not cheap for more
 
 
 def within(draft: Draft) -> Rewrite:
@@ -59,7 +59,7 @@ def within(draft: Draft) -> Rewrite:
 
 
 def _branches(search: Search, candidates: tuple[int, ...], reasons: list[str]) -> tuple[Branch, ...] | str:
-    """Independent parts of the sharing tree, or why there is nothing to share."""
+    """Return the independent parts of the sharing tree, or why there is nothing to share."""
     if len(candidates) > MOST_CANDIDATES:
         return f"more than {MOST_CANDIDATES:,} candidates"
     if all(_shares_nothing(family) for family in search.families):
@@ -77,7 +77,7 @@ def _branches(search: Search, candidates: tuple[int, ...], reasons: list[str]) -
 
 
 def _shares_nothing(family: Family) -> bool:
-    """Whether a glance at a family tells that its candidates share nothing, so that a large grid is never built."""
+    """Return whether a family surely shares nothing, found without building its grid."""
     if isinstance(family.estimator, Pipeline) or any(path.takes(family.estimator) for path in PATHS):
         return False
     return family.candidates.surely_differ
@@ -96,7 +96,7 @@ def _odd(estimator: Any) -> str | None:
 
 
 def _split(step: Step, parts: tuple[Branch, ...]) -> Iterator[Step]:
-    """One step for each part that shares something; what shares nothing stays brute force."""
+    """Yield one step for each part that shares something. What shares nothing stays brute force."""
     alone = tuple(sorted(part.candidates[0] for part in parts if len(part.candidates) == 1))
     for training in step.trainings:
         for part in parts:

@@ -15,12 +15,12 @@ from heldout.task.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassRecord:
-    """What one pass did to the plan."""
+    """Records what one pass did to the plan."""
 
     name: str
     fits_before: int
     fits_after: int
-    refusals: tuple[str, ...] = ()  # why it left what it left
+    refusals: tuple[str, ...] = ()  # why it left some steps unchanged
     used: bool = False
     note: str = ""  # what it saved besides fits
     transforms: tuple[int, int] = (0, 0)  # fits of transformers before and after, where it shares those
@@ -28,13 +28,13 @@ class PassRecord:
 
 
 def transform_words(before: int, after: int) -> str:
-    """What sharing transformers saved, in words."""
+    """Return what sharing transformers saved, in words; "" where it saved nothing."""
     return f"{before:,} → {after:,} transformer fits" if after < before else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The steps of one stage. It depends on the question alone, never on what has finished."""
+    """Holds the steps of one stage. It depends on the question alone, never on what has finished."""
 
     steps: tuple[Step, ...]
     passes: tuple[PassRecord, ...] = ()
@@ -49,7 +49,7 @@ class Plan:
 
 
 def ready_panels(study: Study, done: frozenset[str]) -> tuple[Panel, ...]:
-    """Panels that know their candidates and were not part of an earlier stage, and those with a round to run."""
+    """Return panels that know their candidates and were not part of an earlier stage, or have a race round to run."""
     known = (panel for panel in study.panels if panel.candidates is not None)
     return tuple(panel for panel in known if panel.key not in done or panel.asked is not None)
 
@@ -63,15 +63,15 @@ class Draft:
     splits: Mapping[str, Splits]
     task: Task
     asks_predictor: bool  # some loss calls the estimator itself, so it must be fitted as it is
-    own_fit_params: bool  # fits take parameters of the user's own, or routed metadata
+    own_fit_params: bool  # the user gave fit parameters, or metadata is routed
     precision: str = "rounding"  # the loosest tier that may answer
-    limited: bool = False  # single fits have a limit of time or memory, and are ended at it
+    limited: bool = False  # single fits have a limit of time or memory
     claims: Mapping[str, Claims] = field(default_factory=dict)  # by kernel, of those that are switched on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """What a rule did: new steps, or None when it left the draft alone, and why it left what it left."""
+    """The result of a rule: new steps, or None where it changed nothing, and the reasons for what it left."""
 
     steps: tuple[Step, ...] | None = None
     refusals: tuple[str, ...] = ()
@@ -83,19 +83,19 @@ Rule = Callable[[Draft], Rewrite]
 
 
 def refused(*reasons: str) -> Rewrite:
-    """The rule leaves the draft alone, for these reasons."""
+    """Return the rewrite of a rule that leaves the draft unchanged, for these reasons."""
     return Rewrite(refusals=tuple(dict.fromkeys(reasons)))
 
 
 def too_loose(tier: str, draft: Draft) -> str | None:
-    """Why a kernel of this tier may not answer this study, or None."""
+    """Return why a kernel of this tier may not answer this study, or None."""
     if TIERS.index(tier) <= TIERS.index(draft.precision):
         return None
     return f"its answers are of the tier {tier!r}, which runs where it is asked for: Options(precision={tier!r})"
 
 
 def general_refusal(draft: Draft) -> str | None:
-    """Why no kernel may touch this study at all, or None."""
+    """Return why no kernel may answer any part of this study, or None."""
     if draft.asks_predictor:
         return "a scorer calls the estimator itself, so it must be fitted as it is"
     if draft.own_fit_params:

@@ -1,8 +1,8 @@
 """Rule `share_fits`: one fit serves every cell with the same candidates and the same training rows.
 
-Law: a fit depends on the candidate, the sequence of training rows and the seed, and the seed on the rows' content;
-so equal sequences give equal predictors, and the cells may be answered together. Tier: identical.
-It must refuse to merge training rows that are equal as sets but not as sequences.
+Law: a fit depends on the candidate, the sequence of training rows and the seed, and the seed on the rows' content. So
+equal sequences give equal predictors, and their cells may be answered together. Tier: identical. It must refuse to
+merge training rows that are equal as sets but not as sequences.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def share_fits(draft: Draft) -> Rewrite:
         return refused(NOTHING_SHARED)
     used = set().union(*(splits_of(step.trainings) for step in draft.steps))
     keys = {name: train_keys(draft.splits[name], draft.task) for name in used}
-    # By identity: the step that keeps it, and the training with all answers.
+    # By identity (candidates, averaging, rows): the step that keeps it, and the training with all answers.
     merged: dict[Any, tuple[int, Training]] = {}
     for number, step in enumerate(draft.steps):
         for training in step.trainings:
@@ -48,7 +48,7 @@ def share_fits(draft: Draft) -> Rewrite:
 
 
 def _all_apart(draft: Draft) -> bool:
-    """Whether a glance at half of each key tells that no two training sets are the same."""
+    """Return whether half of each key already shows that no two training sets are the same."""
     keys = []
     for piece in pieces_of(join([step.trainings for step in draft.steps])):
         if not isinstance(piece, Plain) or draft.splits[piece.splits].train is not None:
@@ -61,7 +61,7 @@ def _all_apart(draft: Draft) -> bool:
 
 
 def train_keys(splits: Splits, task: Task) -> list[Any]:
-    """The identity key of each part's training rows, without building those that are simply the rest."""
+    """Return the key of each part's training rows, without building those that are the complement of held-out rows."""
     hashes = task.index_hashes
     if splits.train is None or splits.train_cuts is None:
         whole = key_of(hashes, splits.rows)
@@ -71,7 +71,7 @@ def train_keys(splits: Splits, task: Task) -> list[Any]:
     for part in range(len(splits)):
         rows = splits.train_rows(part)
         key: Any = key_of(hashes, rows)
-        if len(rows) > 1 and not (np.diff(rows) > 0).all():  # an order of its own, or repeats: part of its identity
+        if len(rows) > 1 and not (np.diff(rows) > 0).all():  # not ascending, or repeated: part of the key
             key = (key, blake2b(np.ascontiguousarray(rows).tobytes(), digest_size=16).digest())
         keys.append(key)
     return keys

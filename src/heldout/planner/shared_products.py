@@ -1,7 +1,7 @@
-"""Rules that hand many training sets of one learner family to a kernel which answers them from shared products.
+"""Rules that hand many training sets of one learner family to a kernel, which answers them from shared products.
 
 Law: the kernel's own, at its tier. A rule moves only the candidates that the kernel claims, in the trainings that it
-does not refuse; the rest stays brute force.
+does not refuse. The rest stays brute force.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from heldout.kernels.claims import AcrossKernel, sort_out, step_of
 from heldout.kernels.step import BRUTE, Step, Training, brute_step, join
 from heldout.planner.plan import Draft, Rewrite, Rule, general_refusal, refused, too_loose
 
-TRAININGS_A_STEP = 16  # of kernels that make every candidate's fit
+TRAININGS_A_STEP = 16  # for kernels that still fit every candidate
 
 
 def across(kernel: AcrossKernel) -> Rule:
-    """The rule that uses this kernel."""
+    """Return the rule that uses this kernel."""
 
     def rule(draft: Draft) -> Rewrite:
         reason = general_refusal(draft)
@@ -66,13 +66,13 @@ def _claimed(
 
 
 def _in_runs(trainings: Sequence[Training]) -> Iterator[Sequence[Training]]:
-    """Several steps of a kernel whose work is long, so that one that is interrupted does not lose all of it."""
+    """Yield runs of trainings, one step each, so that an interruption does not lose all of a long step."""
     for start in range(0, len(trainings), TRAININGS_A_STEP):
         yield trainings[start : start + TRAININGS_A_STEP]
 
 
 def _shares(step: Step, groups: tuple[tuple[int, ...], ...]) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
-    """The step's candidates by group of the kernel, and those of no group."""
+    """Return the step's candidates by group of the kernel, and those of no group."""
     remaining = set(step.candidates)
     shares = []
     for group in groups:

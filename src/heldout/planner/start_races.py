@@ -1,7 +1,7 @@
-"""Beginning a race: who runs together, who is answered at once, and whether it can save anything.
+"""Starting a race: which candidates run together, which are answered at once, and whether a race can save anything.
 
-Candidates that are read off one fit in the plan of the whole study race as one entrant, so that a race never takes more
-fits than that plan; transformers that candidates share are fitted anew in each round of a part. What a kernel answers
+Candidates that are read off one fit in the plan of the whole study race as one group, so that a race never takes more
+fits than that plan. Transformers that candidates share are fitted again in each round of a part. What a kernel answers
 in all training sets together is answered at once, and the others race against it.
 """
 
@@ -30,7 +30,7 @@ BY_FITS = frozenset({BRUTE, WITHIN, *FITS_EACH})  # kernels whose work grows wit
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RaceStart:
-    """A study whose races have begun, or the same study and why they have not."""
+    """Holds a study whose races have begun, or the same study and why they have not."""
 
     study: Study
     plan: Plan  # of the whole study
@@ -42,9 +42,9 @@ class RaceStart:
 
 
 def start_races(study: Study, task: Task, plan: Plan) -> RaceStart:
-    """The study with each of its validation panels in the first round of a race.
+    """Return the study with each of its validation panels in the first round of a race.
 
-    `plan` is that of the study without races. Law: a race asks for cells of the study alone, each at most once.
+    `plan` is that of the study without races. Law: a race asks only for cells of the study, each at most once.
     """
     rule = study.race
     if rule is None:
@@ -67,7 +67,7 @@ def start_races(study: Study, task: Task, plan: Plan) -> RaceStart:
 def _race(rule: RaceRule, panel: Panel, study: Study, task: Task, groups: Sequence[tuple[int, ...]]) -> Race:
     splits, loss = study.splits[panel.splits], study.search.losses[0]
     order = range(len(splits))
-    if not rule.exact:  # bounds that speak of samples want parts in an order that is drawn
+    if not rule.exact:  # statistical bounds need parts in random order
         seed = derive(study.search.seed, RACE, task.content_key(splits.rows))
         order = np.random.default_rng(seed).permutation(len(splits)).tolist()
     race = Race(
@@ -82,14 +82,14 @@ def _race(rule: RaceRule, panel: Panel, study: Study, task: Task, groups: Sequen
 
 
 def _who_shares(steps: Iterable[Step], search: Search) -> tuple[tuple[tuple[int, ...], ...], set[int]]:
-    """All candidates in groups that one fit serves; and those that a kernel answers in all training sets together."""
+    """Return all candidates, grouped by shared fit, and those that a kernel answers in all training sets together."""
     asked = [step for step in steps if VALIDATION in step.levels]
     whole = {candidate for step in asked if step.kernel not in BY_FITS for candidate in step.candidates}
     shared = sorted({step.candidates for step in asked if step.kernel == WITHIN})
     estimators = dict(candidates_of(search)) if shared else {}
     group_of = {candidate: [candidate] for candidate in range(len(search))}
     for candidates in shared:
-        # Of those that share, inside one training set, not only transformers or bins but a fit.
+        # Only candidates that share a whole fit of a training set, not just transformers or bins.
         for served in grow_branches((candidate, estimators[candidate]) for candidate in candidates).by_fit:
             joined = sorted(set(chain.from_iterable(group_of[candidate] for candidate in served)))
             group_of.update(dict.fromkeys(joined, joined))
@@ -100,7 +100,7 @@ def _who_shares(steps: Iterable[Step], search: Search) -> tuple[tuple[tuple[int,
 
 
 def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole: set[int]) -> str | None:
-    """Why a race saves nothing here, or None."""
+    """Return why a race saves nothing here, or None."""
     if not study.choices:
         return "nothing is chosen"
     if len(study.search) < 2:
@@ -116,7 +116,7 @@ def _refusal(study: Study, plan: Plan, groups: Sequence[tuple[int, ...]], whole:
 
 
 def race_record(started: RaceStart, done: Sequence[Plan] = ()) -> PassRecord | None:
-    """What the race did, or will do at most where no plan is `done` yet; None where none was asked for."""
+    """Return what the race did, or will do at most where no plan is `done` yet; None if no race was asked for."""
     rule = started.study.race
     if rule is None:
         return None
@@ -134,12 +134,12 @@ def race_record(started: RaceStart, done: Sequence[Plan] = ()) -> PassRecord | N
 
 
 def fits_of(steps: Iterable[Step]) -> int:
-    """The fits of validation, without what kernels answer at once: that is not raced."""
+    """Return the number of validation fits, without what kernels answer at once, which does not race."""
     return sum(step.fits for step in steps if step.kernel in BY_FITS and VALIDATION in step.levels)
 
 
 def _at_once(plan: Plan) -> str:
-    """Which candidates kernels answer at once, in words; "" where none are."""
+    """Return in words which candidates kernels answer at once; "" where there are none."""
     answered: dict[str, set[int]] = {}
     for step in plan.steps:
         if step.kernel not in BY_FITS and VALIDATION in step.levels:
