@@ -1,4 +1,4 @@
-"""Tables: the answers of panels as columns, filled as cells come in."""
+"""Tables: the answers of panels as columns, filled as cells are answered."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Rows = tuple[NDArray[np.float64] | None, ...]  # for each loss; None for a loss 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why a cell has no answer, and where."""
+    """Says why a cell has no answer, and where it failed."""
 
-    kind: str  # the exception's name
+    kind: str  # the exception's class name
     message: str
     traceback: str
     stage: str  # "fit", "predict" or "score"
@@ -29,7 +29,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitWarning:
-    """One warning that a fit gave."""
+    """Holds one warning that a fit gave."""
 
     category: str
     message: str
@@ -37,9 +37,9 @@ class FitWarning:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answer:
-    """The answer of several candidates on neighbouring parts of one panel, in columns. A cell is a block of one by one.
+    """The answers of several candidates on adjacent parts of one panel, in columns. A cell is a block of one by one.
 
-    The held-out rows of the parts stand end to end. Of a loss that could not be taken the number is NaN.
+    The held-out rows of the parts are concatenated. A loss that could not be computed is NaN.
     """
 
     panel: str
@@ -56,13 +56,13 @@ class Answer:
 
     @classmethod
     def of_cell(cls, panel: str, cell: Cell, losses: Sequence[float], **columns: Any) -> Self:
-        """The answer of one cell: its losses, and other columns as they are named here."""
+        """Return the answer of one cell: its losses, and other columns by their names here."""
         numbers = np.array(losses, dtype=np.float64).reshape(1, 1, -1)
         return cls(panel=panel, candidates=cell[:1], parts=range(cell[1], cell[1] + 1), losses=numbers, **columns)
 
     @property
     def count(self) -> int:
-        """How many cells these are."""
+        """The number of cells."""
         return len(self.candidates) * len(self.parts)
 
     @property
@@ -70,14 +70,14 @@ class Answer:
         return product(self.candidates, self.parts)
 
     def warned(self, before: tuple[FitWarning, ...]) -> Self:
-        """The same, where every cell had given these warnings before its own."""
+        """Return the same answer, with these warnings before each cell's own."""
         if not before:
             return self
         return replace(self, warnings={cell: (*before, *self.warnings.get(cell, ())) for cell in self.cells})
 
 
 def mean_over_parts(losses: NDArray[np.float64], weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """The mean over parts, the second axis: each counts once, or as much as its rows weigh where they have weights.
+    """Return the mean over parts (axis 1). With `weights` each part counts as much as its rows weigh, otherwise once.
 
     >>> mean_over_parts(np.array([[1.0, 4.0]]), None), mean_over_parts(np.array([[1.0, 4.0]]), np.array([2.0, 1.0]))
     (array([2.5]), array([2.]))
@@ -89,10 +89,10 @@ def mean_over_parts(losses: NDArray[np.float64], weights: NDArray[np.float64] | 
 
 @dataclass(kw_only=True, eq=False)
 class PanelTable:
-    """The answers of one panel. Losses are inside sign, NaN where not answered or failed.
+    """The answers of one panel. Losses are lower-is-better, and NaN where a cell is not answered or failed.
 
-    The row losses of all cells are one matrix a loss: as objects of their own, those of half a million cells would
-    take several times the room.
+    The row losses of all cells are one matrix for each loss. As separate arrays, those of half a million cells would
+    take several times the memory.
     """
 
     candidates: range
@@ -101,7 +101,7 @@ class PanelTable:
     fit_seconds: NDArray[np.float64]
     score_seconds: NDArray[np.float64]
     answered: NDArray[np.bool_]
-    cuts: NDArray[np.intp]  # where the held-out rows of each part begin and the last ends, all end to end
+    cuts: NDArray[np.intp]  # where each part's held-out rows begin and the last ends, among all concatenated
     weights: NDArray[np.float64] | None = None  # of each part: the sum of its rows' weights, where they have any
     failures: dict[Cell, Failure] = field(default_factory=dict)
     warnings: dict[Cell, tuple[FitWarning, ...]] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class PanelTable:
     def empty(
         cls, candidates: range, parts: range, losses: int, *, sizes: Sequence[int] | NDArray[Any], weights: Any = None
     ) -> PanelTable:
-        """A table without answers. `sizes` are the numbers of held-out rows of the parts."""
+        """Return a table without answers. `sizes` are the numbers of held-out rows of the parts."""
         shape = (len(candidates), len(parts))
         return cls(
             candidates=candidates,
@@ -136,7 +136,7 @@ class PanelTable:
         return bool(self.answered.all())
 
     def put(self, answer: Answer) -> None:
-        """Take in an answer. What was there of its cells is replaced."""
+        """Store an answer. It replaces earlier answers of its cells."""
         lines = [candidate - self.candidates.start for candidate in answer.candidates]
         parts = slice(answer.parts.start - self.parts.start, answer.parts.stop - self.parts.start)
         places = lines, parts
@@ -164,7 +164,7 @@ class PanelTable:
             self._responses.append((parts.start, responses))
 
     def forget(self, candidates: Sequence[int], parts: Sequence[int]) -> None:
-        """As if these candidates had never been answered on these parts."""
+        """Remove the answers of these candidates on these parts, as if they had never been given."""
         gone = np.zeros(self.answered.shape, dtype=bool)
         gone[np.ix_(np.array(candidates) - self.candidates.start, np.array(parts) - self.parts.start)] = True
         self.losses[gone] = np.nan
@@ -178,7 +178,7 @@ class PanelTable:
                     del known[candidate, part]
 
     def row_losses(self, candidate: int, part: int) -> Rows | None:
-        """The row losses of one cell, for each loss, where they were kept."""
+        """Return the row losses of one cell, one array a loss; None where they were not kept."""
         line, number = candidate - self.candidates.start, part - self.parts.start
         if self._rows is None or not self._has_rows[line, number]:
             return None
@@ -186,15 +186,12 @@ class PanelTable:
         return tuple(None if matrix is None else matrix[line, rows] for matrix in self._rows)
 
     def row_matrix(self, number: int) -> NDArray[np.float64] | None:
-        """The losses of every candidate on the rows of all parts end to end; None where some were not kept.
-
-        `number` says which loss.
-        """
+        """Return loss `number` of every candidate on the rows of all parts; None where some were not kept."""
         matrix = None if self._rows is None or not self._has_rows.all() else self._rows[number]
         return None if matrix is None or np.isnan(matrix).any() else matrix
 
     def responses(self, candidate: int, part: int) -> Responses | None:
-        """The responses of one cell, where they were kept."""
+        """Return the responses of one cell, or None where they were not kept."""
         place = part - self.parts.start
         number = self._place[candidate - self.candidates.start, place]
         if number < 0:
@@ -209,13 +206,13 @@ class Tables:
     """All answers of a study, by panel."""
 
     panels: dict[str, PanelTable] = field(default_factory=dict)
-    asides: dict[str, PanelTable] = field(default_factory=dict)  # by name, of what no panel asks: for intervals alone
+    asides: dict[str, PanelTable] = field(default_factory=dict)  # extra predictions for intervals, by name
 
     def __getitem__(self, panel: str) -> PanelTable:
         return self.asides[panel] if panel in self.asides else self.panels[panel]
 
     def open(self, study: Study, panels: Iterable[Panel], *, weight: NDArray[np.float64] | None = None) -> None:
-        """An empty table of each of these panels, once. `weight` are the weights of rows, where they have any."""
+        """Add an empty table for each of these panels, once. `weight` are the rows' weights; None: they have none."""
         for panel in panels:
             if panel.key in self.panels:
                 continue
@@ -227,7 +224,10 @@ class Tables:
             self.panels[panel.key] = table
 
     def open_aside(self, name: str, candidate: int, sizes: NDArray[np.intp]) -> None:
-        """An empty table of one candidate that no panel asks. Its failures and warnings are not those of the study."""
+        """Add an empty table for extra predictions of one candidate.
+
+        Its failures and warnings do not count for the study.
+        """
         if name not in self.asides:
             line, parts = range(candidate, candidate + 1), range(len(sizes))
             self.asides[name] = PanelTable.empty(line, parts, 1, sizes=sizes)
@@ -236,7 +236,7 @@ class Tables:
         self[answer.panel].put(answer)
 
     def forget(self, candidates: Sequence[int], sides: Iterable[tuple[str, int]]) -> None:
-        """As if these candidates had never been answered on these parts of panels."""
+        """Remove the answers of these candidates on these (panel, part) pairs, as if they had never been given."""
         parts: dict[str, list[int]] = {}
         for panel, part in sides:
             parts.setdefault(panel, []).append(part)
@@ -244,7 +244,7 @@ class Tables:
             self[panel].forget(candidates, numbers)
 
     def warnings_in_order(self) -> list[tuple[str, str, list[tuple[str, int, int]]]]:
-        """Each warning with its cells, in the order of the study, whatever the order in which cells were answered."""
+        """Return each warning with its cells, in the order of the study, not that in which cells were answered."""
         found: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
         for key, table in self.panels.items():
             for cell in sorted(table.warnings):
@@ -253,6 +253,6 @@ class Tables:
         return [(*warning, cells) for warning, cells in found.items()]
 
     def failures(self) -> list[tuple[str, int, int, Failure]]:
-        """Every failed cell, in the order of panels, candidates and parts."""
+        """Return every failed cell, in the order of panels, candidates and parts."""
         panels = self.panels.items()
         return [(key, *cell, table.failures[cell]) for key, table in panels for cell in sorted(table.failures)]

@@ -1,4 +1,4 @@
-"""Choosing a candidate from a validation table, and how choices change the question; scikit-learn's ``cv_results_``."""
+"""Choosing a candidate from a validation table, how choices change the question, and scikit-learn's ``cv_results_``."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from heldout.study.study import Chosen, Study
 
 
 def choose(search: Search, table: PanelTable) -> Chosen:
-    """The candidate that the search's rule picks; the first of the best where means tie exactly.
+    """Return the candidate that the search's rule picks; the first of the best where means tie exactly.
 
     A candidate with a failed validation cell, or one that a race dropped, has a NaN mean and cannot be chosen. Where
-    rows have weights a validation part counts as much as its rows weigh.
+    rows have weights, a validation part counts as much as its rows weigh.
     """
     means = mean_over_parts(table.losses[:, :, 0], table.weights)
     usable = np.isfinite(means)
@@ -62,7 +62,7 @@ def _standard_error(folds: NDArray[np.float64], weights: NDArray[np.float64] | N
 
 
 def by_one_se(search: Search, table: PanelTable) -> int | None:
-    """The candidate that the one-standard-error rule takes, whatever rule chose; None where it cannot tell."""
+    """Return the one-standard-error rule's candidate, whatever rule chose; None where it cannot be determined."""
     means = mean_over_parts(table.losses[:, :, 0], table.weights)
     if table.losses.shape[1] < 2 or not np.isfinite(means).any():
         return None
@@ -88,10 +88,10 @@ def _own_choice(search: Search, table: PanelTable) -> int:
 
 
 def as_cv_results(search: Search, table: PanelTable) -> dict[str, Any]:
-    """Greater is better, and the only loss is "score".
+    """Return the table in the form of ``cv_results_``. Greater is better. A single loss is named "score".
 
-    Means are plain means over splits as scikit-learn's are, but where rows have weights: there a split counts as much
-    as its rows weigh, as in the choice. Standard deviations are plain.
+    Means are plain means over splits as in scikit-learn. Where rows have weights, a split counts as much as its rows
+    weigh, as in the choice. Standard deviations are plain.
     """
     results: dict[str, Any] = {}
     for name, seconds in (("fit_time", table.fit_seconds), ("score_time", table.score_seconds)):
@@ -115,7 +115,7 @@ def as_cv_results(search: Search, table: PanelTable) -> dict[str, Any]:
 
 
 def _param_column(name: str, params: list[dict[str, Any]]) -> Any:
-    """A parameter over candidates, masked where one does not set it; of a plain type where all values have one."""
+    """Return a parameter over candidates, masked where not set; numeric if all its values are numbers."""
     values = {index: own[name] for index, own in enumerate(params) if name in own}
     plain = all(isinstance(value, bool | int | float | np.number | np.bool_) for value in values.values())
     dtype = np.array(list(values.values())).dtype if plain else object
@@ -126,13 +126,13 @@ def _param_column(name: str, params: list[dict[str, Any]]) -> Any:
 
 
 def _ranks(means: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Ranks from 1, ties sharing the smallest, candidates with a failed fit last."""
+    """Return ranks from 1. Ties share the smallest rank, and candidates with a failed fit come last."""
     low = np.nanmin(means) - 1 if np.isfinite(means).any() else 0.0
     return rankdata(-np.where(np.isnan(means), low, means), method="min").astype(np.int32)
 
 
 def advance(study: Study, tables: Tables) -> Study:
-    """The study after its answered choices are made: the panels that waited for them know their candidate.
+    """Return the study after its answered choices are made: the panels that waited for them know their candidate.
 
     This is the only place where an answer changes the question. A panel that is raced asks for its next round.
     """
@@ -145,7 +145,7 @@ def advance(study: Study, tables: Tables) -> Study:
 
 
 def all_answered(study: Study, tables: Tables) -> bool:
-    """Whether every panel has all the answers that it will get."""
+    """Return whether every panel has all the answers that it will get."""
     return all(_is_answered(study, tables, panel.key) for panel in study.panels)
 
 
@@ -170,7 +170,7 @@ def _has_all(table: PanelTable, asked: tuple[Block, ...]) -> bool:
 
 
 def _told(study: Study, chosen: dict[str, Chosen]) -> Study:
-    """The study whose panels know what was chosen."""
+    """Return the study whose waiting panels have the candidates that were chosen."""
     panels = list(study.panels)
     for number, panel in enumerate(panels):
         if panel.candidates is None and panel.waits_for in chosen:
@@ -182,6 +182,6 @@ def _told(study: Study, chosen: dict[str, Chosen]) -> Study:
 
 
 def give_up(study: Study) -> Study:
-    """The study as it stands when nothing more is done: choices that were not made have no candidate, and say so."""
+    """Return the study as it ends early: choices that were not made have no candidate."""
     nobody = Chosen(candidate=None, inside=None, tied=0)
     return _told(study, {**{choice.key: nobody for choice in study.choices}, **study.chosen})

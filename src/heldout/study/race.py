@@ -1,12 +1,13 @@
-"""Races: a validation panel answered in rounds of parts, without the candidates that a bound says cannot win.
+"""Races: a validation panel answered in rounds of parts, dropping candidates that a bound shows cannot win.
 
-After a first round the most promising run on every part, so that their means are known; then the others follow part by
-part, and who cannot reach the best known mean is dropped. Who is ahead, on the parts that all have run, of everyone
-whose mean is known runs on every part before the others go on: the sooner the smallest mean is known, the sooner the
-rest is dropped. A round begins when the last one is answered, so nothing depends on who finishes first.
+After a first round the most promising candidates run on every part, so that their means are known. The others continue
+part by part. A candidate that cannot reach the best known mean is dropped. Whenever some candidates lead, on the parts
+that all have run, everyone whose mean is known, they run on every part before the others go on: the sooner the smallest
+mean is known, the sooner the rest is dropped. A round begins when the last one is answered, so nothing depends on which
+fit finishes first.
 
-Statistical bounds speak of parts in a random order, and are asked in the first rounds. The bound that no chance can
-break holds in any order, so once they are past, and in an exact race from the start, the hardest parts come first.
+Statistical bounds need parts in a random order, and are tested in the first rounds. The exact bound holds in any order.
+So after these rounds, and in an exact race from the start, the hardest parts come first.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ EXACT, HOEFFDING, BERNSTEIN, PAIRED = "exact", "hoeffding", "bernstein", "paired
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaceRule:
-    """Which bound drops candidates, and how probable it may be that it drops the best of a choice."""
+    """Which bound drops candidates, and with what probability it may drop the best of a choice."""
 
     kind: str
     level: float = 0.05
@@ -40,12 +41,12 @@ class RaceRule:
 
 
 def race_of(options: Options) -> RaceRule | None:
-    """The race that was asked for."""
+    """Return the race that the options ask for, or None."""
     return None if options.race is None else RaceRule(kind=options.race, level=options.race_level)
 
 
 def check_race(rule: RaceRule | None, search: Search, parts: int) -> None:
-    """Refuse a race where its bound says nothing of the choice, with the way out."""
+    """Raise OptionError where the race's bound does not apply to the choice, with what to change."""
     if rule is None:
         return
     loss, name = search.losses[0], f'race="{rule.kind}"'
@@ -88,13 +89,14 @@ def _shown(search: Search) -> str:
 
 
 MOST_ROUNDS = 16
-ROUNDING = 1e-9  # of a loss's range, or of a mean without one: nearer means are a tie, and ties survive
-SAMPLED = {EXACT: 0.0, HOEFFDING: 0.25, BERNSTEIN: 0.25, PAIRED: 0.5}  # share of parts; a test needs more of few
+ROUNDING = 1e-9  # of a loss's range, or of a mean if it has none: nearer means are a tie, and ties are not dropped
+# Up to this share of the parts statistical bounds are tested. A paired test needs more parts where there are few.
+SAMPLED = {EXACT: 0.0, HOEFFDING: 0.25, BERNSTEIN: 0.25, PAIRED: 0.5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateGroup:
-    """Candidates that share fits, so that they run together, and how many parts of the order they were asked on."""
+    """Candidates that share fits and so run together, and on how many parts of the order they were run."""
 
     candidates: tuple[int, ...]
     reach: int = 0
@@ -111,21 +113,21 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """One choice's race as it stands."""
+    """The current state of the race of one choice."""
 
     rule: RaceRule
     entrants: tuple[CandidateGroup, ...]
-    order: tuple[int, ...]  # in which parts are run; the hardest first, once no more looks are to come
+    order: tuple[int, ...]  # in which parts are run; hardest first once no more tests come
     low: float  # the range of the loss
     high: float
     ratio: float  # held-out to training rows of a part
-    shares: tuple[float, ...] | None = None  # of each part in the mean that chooses, 1 on average; None: all alike
-    start: float = 0.0  # what is taken off each loss before it is multiplied by a share
+    shares: tuple[float, ...] | None = None  # weight of each part in the mean, 1 on average; None: all equal
+    start: float = 0.0  # subtracted from each loss before it is multiplied by a share
     over: bool = False
     called_off: bool = False  # a loss was outside its range, so nobody is dropped
 
     def of_shares(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The losses (candidates × parts) that this race goes by."""
+        """Return the losses (candidates × parts) that this race compares, less `start` and times `shares`."""
         return losses if self.shares is None else (losses - self.start) * np.array(self.shares)
 
     @property
@@ -134,12 +136,12 @@ class Race:
 
     @property
     def floored(self) -> bool:
-        """Whether a part not yet run has a smallest loss: against a known mean the exact bound needs no largest."""
+        """Whether the loss has a smallest value. Then the exact bound applies; it needs no largest one."""
         return isfinite(self.low)
 
     @property
     def test_points(self) -> tuple[int, ...]:
-        """Return after how many parts a statistical bound is tested. These parts are a random sample.
+        """After how many parts a statistical bound is tested. These parts are a random sample.
 
         If the loss has no smallest value, nothing else can drop a candidate, so the bound is tested in every round.
         """
@@ -149,25 +151,25 @@ class Race:
 
     @property
     def level(self) -> float:
-        """Return the level of a single test. All tests together drop the best candidate with at most the rule's level.
+        """The level of a single test. All tests together drop the best candidate with at most the rule's level.
 
-        A bound on a mean speaks of the best candidate alone, whoever leads: it is dropped only if the bound fails after
-        one of these numbers of parts, however often that is looked at. A paired test speaks of it and one leader, who
-        may be any other.
+        A bound on a mean concerns the best candidate alone, whoever leads. That candidate is dropped only if the bound
+        fails after one of these numbers of parts, however often it is tested there. A paired test concerns the best
+        candidate and one leader, which may be any other candidate.
         """
         leaders = sum(len(group.candidates) for group in self.entrants) - 1 if self.rule.kind == PAIRED else 1
         return self.rule.level / (max(1, len(self.test_points)) * max(1, leaders))
 
     @property
     def cells_left(self) -> int:
-        """How many cells the rest of it takes at most."""
+        """How many cells the rest of the race takes at most."""
         if self.over:
             return 0
         return sum(len(group.candidates) * (len(self.order) - group.reach) for group in self.entrants if group.running)
 
 
 def round_ends(parts: int) -> tuple[int, ...]:
-    """How many parts are run after each round: one more each time, or a sixteenth where there are many.
+    """Return how many parts are run after each round: one more each time, or a sixteenth where there are many.
 
     >>> round_ends(5), round_ends(1000)[:3]
     ((1, 2, 3, 4, 5), (63, 125, 188))
@@ -177,9 +179,9 @@ def round_ends(parts: int) -> tuple[int, ...]:
 
 
 def weighed(race: Race, weights: NDArray[np.float64] | None) -> Race:
-    """The race with parts that count as much as they weigh: it goes by losses less their lower end, times shares.
+    """Return the race for parts with weights: it compares losses less their lower end, times the parts' shares.
 
-    The plain mean of those is the weighted mean less the lower end, so that every bound of a plain mean holds.
+    The plain mean of these is the weighted mean less the lower end, so that every bound of a plain mean holds.
     """
     if weights is None:
         return race
@@ -191,13 +193,13 @@ def weighed(race: Race, weights: NDArray[np.float64] | None) -> Race:
 
 
 def begin(race: Race, whole: Sequence[int] = ()) -> Race:
-    """The race in its first round: who is `whole` (by place) is run on every part at once."""
+    """Return the race in its first round. Groups in `whole` (by place) are run on every part at once."""
     first = dict.fromkeys(range(len(race.entrants)), race.bounds[0])
     return _advanced(race, first | dict.fromkeys(whole, len(race.order)))
 
 
 def blocks(before: Race | None, after: Race) -> tuple[Block, ...]:
-    """What `after` asks that `before` did not."""
+    """Return the cells that `after` asks and `before` did not. `before` is None for the first round."""
     stretches: dict[tuple[int, int], list[int]] = {}
     for number, entrant in enumerate(after.entrants):
         known = 0 if before is None else before.entrants[number].reach
@@ -210,7 +212,7 @@ def blocks(before: Race | None, after: Race) -> tuple[Block, ...]:
 
 
 def next_round(race: Race, losses: NDArray[np.float64]) -> Race:
-    """The race after a round is answered: who is dropped, and what is run next.
+    """Return the race after a round is answered: which groups are dropped, and what is run next.
 
     Parameters
     ----------
@@ -245,7 +247,7 @@ def _advanced(race: Race, reach: dict[int, int]) -> Race:
 
 
 def _outside(race: Race, ordered: NDArray[np.float64]) -> bool:
-    """Whether some loss is outside the range that the bounds go by."""
+    """Return whether some loss is outside the range that the bounds assume."""
     known = np.isfinite(ordered)
     times = known.sum(axis=1)
     sums = np.where(known, np.abs(ordered), 0.0).sum(axis=1)
@@ -255,19 +257,19 @@ def _outside(race: Race, ordered: NDArray[np.float64]) -> bool:
 
 
 def _margin(race: Race, mean: float = 0.0) -> float:
-    """What rounding may make of the loss's ends, and of a mean between them."""
+    """Return the rounding error allowed for at the ends of the loss's range, and at a mean between them."""
     return ROUNDING * max(abs(end) for end in (race.low, race.high, race.high - race.low, mean) if isfinite(end))
 
 
 def _reached(race: Race) -> int:
-    """The parts that all who are still running have run, those aside that have run all."""
+    """Return the number of parts that all running groups have run, not counting groups that have run all parts."""
     return min(group.reach for group in race.entrants if group.running and group.reach < len(race.order))
 
 
 def _front_runners(race: Race, ordered: NDArray[np.float64]) -> list[int]:
-    """The places of the few best entrants so far, of those ahead of all whose mean is known.
+    """Return the places of the few best groups so far that lead all groups whose mean is known.
 
-    To be ahead of the leader alone is little where the hardest parts came first: they are hardest for the leader.
+    To lead only the best of those says little where the hardest parts came first: they are hardest for that leader.
     """
     reached = _reached(race)
     sofar = ordered[:, :reached].mean(axis=1)
@@ -287,9 +289,9 @@ def _front_runners(race: Race, ordered: NDArray[np.float64]) -> list[int]:
 
 
 def _hardest_first(race: Race, ordered: NDArray[np.float64]) -> tuple[int, ...]:
-    """The order with the parts to come by the losses of those who have run all, the largest first.
+    """Return the order with the remaining parts sorted by the losses of those who have run all, the largest first.
 
-    A sum passes the leader's the sooner, the larger the losses that come first. An exact bound holds in any order.
+    The larger the first losses, the sooner a sum passes the leader's. An exact bound holds in any order.
     """
     reached = _reached(race)
     known = ordered[np.isfinite(ordered).all(axis=1), reached:].mean(axis=0)
@@ -298,14 +300,14 @@ def _hardest_first(race: Race, ordered: NDArray[np.float64]) -> tuple[int, ...]:
 
 
 def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[CandidateGroup]:
-    """The entrants, those stopped of whom no candidate can be chosen."""
+    """Yield the groups; a group stops running if none of its candidates can be chosen."""
     means = np.where(np.isfinite(ordered.mean(axis=1)), ordered.mean(axis=1), inf)
     out = np.zeros(len(ordered), dtype=bool)
     following = [group for group in race.entrants if group.running and group.reach < len(race.order)]
     for reach in sorted({group.reach for group in following}):
         candidates = [candidate for group in following if group.reach == reach for candidate in group.candidates]
         run = ordered[candidates, :reach]
-        out[candidates] = ~np.isfinite(run).all(axis=1)  # a fit that failed, or a loss that no mean can be had of
+        out[candidates] = ~np.isfinite(run).all(axis=1)  # a fit that failed, or a loss that is not finite
         if means.min() < inf:  # somebody was run on every part
             out[candidates] |= _hopeless(race, run, ordered[means.argmin()])
     for group in race.entrants:
@@ -313,7 +315,7 @@ def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[CandidateGroup
 
 
 def _hopeless(race: Race, run: NDArray[np.float64], leader: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which rows of `run` the bounds say cannot have a smaller mean than the leader, who was run on every part."""
+    """Return which rows of `run` surely have a larger mean than the leader, who was run on every part."""
     parts, n = len(race.order), run.shape[1]
     span, best = race.high - race.low, float(leader.mean())
     best += _margin(race, best)

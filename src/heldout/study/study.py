@@ -1,9 +1,9 @@
-"""The question that a study asks: panels of cells, choices between candidates, and how both are posed.
+"""The question that a study asks: panels of cells, choices between candidates, and how evaluation and tuning pose both.
 
-A panel is candidates × parts of one drawn splits, which is how cells are kept. For the rules of intervals some
-predictors of test parts also answer a fixed set of rows, at no further fits: how far they differ there, and how much
-better they do on the rows that they were trained on, tells how far an estimate from them spreads. Nothing else may look
-at these answers.
+A panel is candidates × parts of one drawn splits, which is how cells are kept. For interval rules some predictors of
+test parts also answer a fixed set of rows, without further fits. How far these predictors differ there, and how much
+better they do on their own training rows, tells how far an estimate from them varies. Nothing else may use these
+answers.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from heldout.task.task import Task
 
 TEST = "test"
 VALIDATION = "validation"
-SPREAD = "spread"  # held out to learn how far an estimate spreads: never shown, never chosen by
+SPREAD = "spread"  # held out to learn how far an estimate varies: never shown, never used to choose
 EVERYWHERE = "everywhere"  # a fixed set of rows, some of them trained on: for intervals alone, see `with_everywhere`
 OUTER = "outer"  # the test splits
 FINAL = "final"  # the choice made on all rows
-BLOCKS = "blocks"  # those that are left out in pairs
-# A predictor is asked by the first of these that it has. The last is no method: it tells a wish from what a loss needs.
+BLOCKS = "blocks"  # blocks that are left out in pairs
+# The first of these methods that a predictor has is called. The last is no method: it marks the request as optional.
 PROBABILITIES = ("predict_proba", "predict", "if sound")
 
 
 class TrainRef(NamedTuple):
-    """The training side of one part of one splits of the study."""
+    """Names the training rows of one part of one splits of the study."""
 
     splits: str
     part: int
@@ -48,11 +48,11 @@ class TrainRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Cells: every candidate on every part. Its `key` names it and says nothing else: what it is for is its `level`.
+    """Cells: every candidate on every part. Its `key` only names it; its `level` says what it is for.
 
-    `candidates` is None while they are still to be chosen: the panel waits for the choice it names. A part's
-    predictor is trained on the part's own training side, or, where `trains` is given, on those instead; if
-    `averaged`, it is the average of one predictor trained on each. In a race, `asked` are the cells of its next round.
+    `candidates` is None while they are still to be chosen: the panel waits for the choice `waits_for`. A part's
+    predictor is trained on the part's own training rows, or, where `trains` is given, on those instead. If `averaged`,
+    it is the average of one predictor trained on each. In a race, `asked` are the cells of its next round.
     """
 
     key: str
@@ -63,7 +63,7 @@ class Panel:
     waits_for: str | None = None
     trains: tuple[TrainRef, ...] | None = None
     averaged: bool = False
-    keeps_rows: bool = False  # its row losses are needed, however many they are
+    keeps_rows: bool = False  # row losses are kept, however many they are
     asked: tuple[Block, ...] | None = None  # None: every cell
 
     def trains_of(self, part: int) -> tuple[TrainRef, ...]:
@@ -72,7 +72,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which candidate does best on one validation panel."""
+    """Asks which candidate does best on one validation panel."""
 
     key: str
     panel: str
@@ -81,7 +81,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The answer of a choice; `candidate` is None when every candidate failed."""
+    """The answer of a choice. `candidate` is None when every candidate failed."""
 
     candidate: int | None
     inside: float | None  # mean validation loss of the chosen, inside sign
@@ -93,28 +93,28 @@ class Chosen:
 class Everywhere:
     """Declares the extra predictions, for intervals alone, that the predictors of test parts make."""
 
-    parts: tuple[int, ...] = ()  # those whose predictors also answer the rows of EVERYWHERE
-    probabilities: bool = False  # there they are asked for probabilities, whatever the losses need
-    tests_too: bool = False  # and on the test rows of every part
-    words: str = ""  # the same for people, or why nothing is asked
+    parts: tuple[int, ...] = ()  # test parts whose predictors also answer the rows of EVERYWHERE
+    probabilities: bool = False  # they give probabilities there, whatever the losses need
+    tests_too: bool = False  # and also on the test rows of every part
+    words: str = ""  # the same as text, or why there are none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Study:
-    """The question as it stands: panels, choices, and what has been chosen so far."""
+    """The question in its current state: panels, choices, and what has been chosen so far."""
 
     search: Search
     splits: Mapping[str, Splits]
     panels: tuple[Panel, ...]
-    reported: tuple[Loss, ...]  # the losses that are taken on test rows; the search's own losses choose
+    reported: tuple[Loss, ...]  # losses on test rows; the search's own losses choose
     choices: tuple[Choice, ...] = ()
     chosen: Mapping[str, Chosen] = field(default_factory=dict)
-    race: RaceRule | None = None  # how candidates are dropped on the way, where that was asked for
+    race: RaceRule | None = None  # how candidates are dropped early; None: no race
     races: Mapping[str, Race] = field(default_factory=dict)  # by validation panel, once they have begun
     everywhere: Everywhere = field(default_factory=Everywhere)  # for intervals alone
 
     def validation_splits(self, choice: Choice) -> Splits:
-        """The splits on whose held-out parts a choice is made."""
+        """Return the splits on whose held-out parts a choice is made."""
         return next(self.splits[panel.splits] for panel in self.panels if panel.key == choice.panel)
 
     def losses_at(self, level: str) -> tuple[Loss, ...]:
@@ -126,7 +126,7 @@ class Study:
 
 @dataclass(kw_only=True, eq=False)
 class _Posed:
-    """A study in the making: each choice brings its validation splits, a panel of them, and the panels that wait."""
+    """Builds a study: each choice adds its validation splits, a panel of them, and the panels that wait for it."""
 
     search: Search
     splits: dict[str, Splits]
@@ -165,7 +165,10 @@ class _Posed:
 def pose_evaluation(
     search: Search, task: Task, outer: Splits, *, reported: tuple[Loss, ...], race: RaceRule | None = None
 ) -> Study:
-    """The risk of a learner on the held-out rows of `outer`; for a tuned one, a choice inside each part first."""
+    """Return the study of a learner's risk on the held-out rows of `outer`.
+
+    A tuned learner first chooses inside each part.
+    """
     posed, parts = _Posed(search=search, splits={OUTER: outer}, race=race), range(len(outer))
     if not search.tuned:
         posed.tests = [Panel(key=TEST, level=TEST, splits=OUTER, parts=parts, candidates=range(len(search)))]
@@ -192,7 +195,7 @@ def pose_evaluation(
 def pose_tuning(
     search: Search, task: Task, rows: Rows, *, outer: Splits | None = None, race: RaceRule | None = None
 ) -> Study:
-    """The choice of a candidate on `rows` alone: what fitting a tuned learner asks."""
+    """Return the study that chooses a candidate on `rows` alone, as fitting a tuned learner does."""
     if isinstance(search.validation, SharedBlocks) and outer is not None:
         refuse_unshareable(outer)
         inner = outer
@@ -206,7 +209,10 @@ def pose_tuning(
 def draw_validation(
     search: Search, task: Task, rows: Rows, *, outer: Splits | None = None, part: int | None = None
 ) -> Splits:
-    """Validation splits of these rows in their order: they depend on the seed and the content, not on which fold."""
+    """Draw validation splits of these rows, in their order.
+
+    They depend on the seed and the rows' content, not on `part`.
+    """
     if isinstance(search.validation, SharedBlocks) and outer is not None and part is not None:
         return shared_blocks(outer, part)
     # A foreign splitter may name a training row twice: validation could then hold out what it trains on.
@@ -226,7 +232,7 @@ def draw_validation(
 
 
 def _final_trains(search: Search, inner_key: str, parts: int) -> tuple[TrainRef, ...] | None:
-    """What the predictor that gets tested is trained on: None stands for all rows of the part."""
+    """Return what the tested predictor is trained on. None means all training rows of the part."""
     if search.final == "keep" and parts != 1:
         raise SplitError(
             f'final="keep" keeps the predictor trained without the development rows, but this validation has '
@@ -236,16 +242,16 @@ def _final_trains(search: Search, inner_key: str, parts: int) -> tuple[TrainRef,
 
 
 def asked_parts(study: Study, most: int) -> tuple[int, ...]:
-    """At most so many test parts of the first repeat, spread evenly."""
+    """Return at most `most` test parts of the first repeat, spread evenly."""
     outer = study.splits[OUTER]
     first = len(outer) // outer.recipe.repeats
     return tuple(np.unique(np.linspace(0, first - 1, min(first, most)).round().astype(int)).tolist())
 
 
 def with_everywhere(study: Study, task: Task, everywhere: Everywhere, *, rows: int) -> Study:
-    """The study with these predictors asked about so many of its rows, which the seed and the rows' content draw.
+    """Return the study in which these predictors also answer `rows` rows, drawn by the seed and the rows' content.
 
-    The splits that it adds have a part for each of them and no training sides: these rows are answered, not held out.
+    The added splits have a part for each predictor and no training rows: these rows are answered, not held out.
     """
     drawn, times = study.splits[OUTER].rows, len(everywhere.parts)
     if rows < len(drawn):
@@ -263,7 +269,7 @@ def with_everywhere(study: Study, task: Task, everywhere: Everywhere, *, rows: i
 
 
 def aside_of(candidate: int) -> str:
-    """The name under which the answers of the predictors of one candidate are kept."""
+    """Return the name under which the extra predictions of one candidate are kept."""
     return f"{EVERYWHERE}/{candidate}"
 
 
@@ -284,26 +290,26 @@ def _nothing(y: NDArray[Any], responses: Responses) -> NDArray[np.float64]:
 
 
 def without(part: int) -> str:
-    """The name of the splits that leave out block `part` altogether, and hold out each other block in turn."""
+    """Return the name of the splits that leave out block `part` altogether, and hold out each other block in turn."""
     return f"without/{part}"
 
 
 def pose_pairs_of_blocks(
     search: Search, task: Task, blocks: Splits, *, known: int, reported: tuple[Loss, ...]
 ) -> Study:
-    """The question behind intervals that take fits of their own: every pair of blocks left out, in every repetition.
+    """Return the extra study behind some intervals: every pair of blocks left out, in every repetition.
 
-    For K blocks and each pair of them the learner is trained on the K − 2 others and asked on both, so that leaving out
-    block i altogether there is a (K−1)-fold estimate on the others. It is compared with what happened on block i
+    For each pair of the K blocks the learner is trained on the K − 2 others and tested on both. This gives, for each
+    block i, a (K−1)-fold estimate without block i. It is compared with the losses on block i
     (Bates–Hastie–Tibshirani), or with the estimates that leave out other blocks (ratio of jackknives). A tuned learner
     chooses inside each of these training sets: that is a third level of splitting.
 
     Parameters
     ----------
     blocks : Splits
-        K blocks a repetition, that partition the rows.
+        K blocks in each repetition, which partition the rows.
     known : int
-        How many of its parts the study itself answers; only the others are asked here too.
+        How many of its parts the main study already answers. The others are asked here too.
     """
     posed = _Posed(search=search, splits={BLOCKS: blocks})
     posed.splits |= {without(part): shared_blocks(blocks, part) for part in range(len(blocks))}
@@ -323,12 +329,12 @@ def pose_pairs_of_blocks(
 
 
 def _spread_panel(key: str, splits: str, parts: range) -> Panel:
-    """Predictors asked on parts of blocks, whose row losses the interval needs, or of blocks without one of them."""
+    """Return a panel of predictors asked on blocks. Row losses are kept where the splits are the blocks themselves."""
     return Panel(key=key, level=SPREAD, splits=splits, parts=parts, candidates=None, keeps_rows=splits == BLOCKS)
 
 
 def _choose_for(posed: _Posed, task: Task, name: str, *sides: tuple[str, int]) -> None:
-    """A choice on the training rows of the first side (splits, part), whose predictor answers every side."""
+    """Ask for a choice on the training rows of the first side (splits, part); its predictor answers every side."""
     splits, part = sides[0]
     inner = draw_validation(posed.search, task, posed.splits[splits].train_rows(part))
     panels = [_spread_panel(f"{splits}/{part}", splits, range(part, part + 1)) for splits, part in sides]
