@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from heldout.base.errors import LearnerError
 from heldout.base.registered import registered
 
-# Fits work on one thread and say nothing meanwhile; the path of CatBoost needs a learning rate that is set.
+# Fits use one thread and print nothing; the path kernel of CatBoost needs an explicit learning rate.
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "lightgbm": {"n_jobs": 1, "verbose": -1},
     "xgboost": {"n_jobs": 1},
@@ -24,19 +24,19 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
 
 
 def from_library(package: str, name: str) -> Any:
-    """Make a learner of a library, or raise a named error if it is not installed."""
+    """Return a learner of a library; raise LearnerError if the library is not installed."""
     if find_spec(package) is None:
         raise LearnerError(
             f"The learner {package!r} needs {package}, which is not installed. Install it (pip install {package}), "
             "or choose boosting, which needs nothing more."
         )
     model = getattr(import_module(package), name)(**_OPTIONS[package])
-    return CodedClasses(model) if name == "XGBClassifier" else model  # it takes classes as numbers from 0 alone
+    return CodedClasses(model) if name == "XGBClassifier" else model  # it accepts only 0, 1, … as classes
 
 
 @registered
 class CodedClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that is given classes as numbers from 0, whatever they are, and answers with the classes.
+    """A classifier that encodes any classes as 0, 1, … for the classifier inside, and decodes its predictions.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> CodedClasses(DecisionTreeClassifier()).fit([[0], [1]], ["no", "yes"]).predict([[1]]).tolist()
@@ -47,7 +47,7 @@ class CodedClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classifier = classifier
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on the codes of the classes."""
+        """Fit the classifier inside on the codes of the classes."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.classifier_ = clone(self.classifier).fit(X, codes, **weight)
@@ -55,14 +55,14 @@ class CodedClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
+        """Return the predicted class of each row."""
         check_is_fitted(self)
         codes = np.asarray(self.classifier_.predict(X)).astype(np.intp)
         classes: NDArray[Any] = self.classes_[codes]
         return classes
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class."""
+        """Return the probability of each class, of shape (rows, classes)."""
         check_is_fitted(self)
         return np.asarray(self.classifier_.predict_proba(X))
 

@@ -1,7 +1,7 @@
-"""Lists the entries of the catalogue: learners by name, how their columns are prepared, and which values are searched.
+"""Lists the learners of the catalogue: their names, how their columns are prepared, and which values are searched.
 
-Spaces are chosen so that few fits serve many candidates: all alphas of ridge come from one decomposition, all numbers
-of neighbours from one search, all sizes of trees and all counts of rounds from the largest.
+The spaces let one computation serve many candidates: all alphas of ridge come from one decomposition, all numbers of
+neighbours from one search, all sizes of trees and all numbers of rounds from the largest.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from heldout.catalogue.preparation import CODED, MEASURED, NOTHING, SCALED, UNSC
 from heldout.search.search import log_grid
 
 Space = dict[str, Any]
-STRENGTHS = (-6, 4, 21)  # exponents of ten, in half steps: how strongly to shrink, from not at all to nearly all
+STRENGTHS = (-6, 4, 21)  # exponents of ten, in half steps: from hardly any shrinkage to nearly complete shrinkage
 SMALL = 1_000  # rows
 LARGE = 5_000  # rows times classes from which on slow learners search fewer values
-MOST_ROWS = 10_000  # from which on `all` leaves out learners whose time grows with the square of the rows
+MOST_ROWS = 10_000  # with more rows, `all` leaves out learners whose time grows with their square
 
 
 def _nothing(_: Table) -> Space:
@@ -45,7 +45,7 @@ def _nothing(_: Table) -> Space:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A learner of the catalogue. `space` is made for a table; names in it are those of the model."""
+    """A learner of the catalogue. `space` and `settings` depend on the table; their names are model parameters."""
 
     name: str
     words: str
@@ -54,16 +54,16 @@ class Entry:
     space: Callable[[Table], Space] = _nothing
     settings: Callable[[Table], Space] = _nothing  # values that suit the table and are not searched
     preparation: str = SCALED
-    most_rows: int | None = None  # of a table for which `all` takes it
-    package: str | None = None  # that it needs besides scikit-learn; such a learner is asked for by name alone
+    most_rows: int | None = None  # `all` leaves it out for tables of more rows
+    package: str | None = None  # a package it needs besides scikit-learn; `all` leaves such learners out
 
     def suits(self, *, classification: bool) -> bool:
-        """Tell whether this learner can learn such a target."""
+        """Check whether this learner supports classification, or regression if `classification` is false."""
         return (self.classifier if classification else self.regressor) is not None
 
 
 def _on_unit_target(model: Any) -> TransformedTargetRegressor:
-    """Scale the target, so that penalties in its unit mean the same for cents and for millions."""
+    """Return the model on a standardised target, so that its penalties do not depend on the target's unit."""
     return TransformedTargetRegressor(model, transformer=StandardScaler())
 
 
@@ -72,13 +72,13 @@ def _is_large(table: Table) -> bool:
 
 
 def _neighbours(table: Table) -> Space:
-    # An inner training part may be far smaller than the table; more neighbours than rows would fail there.
+    # An inner training part may be far smaller than the table, and more neighbours than rows would fail.
     counts = [count for count in (1, 3, 5, 9, 15, 25, 41) if count <= max(1, table.rows // 6)]
     return {"n_neighbors": counts, "weights": ["uniform", "distance"]}
 
 
 def _trees(table: Table) -> Space:
-    # Trees grown best first hold all their smaller selves; the largest is grown to its end on most tables.
+    # A tree grown best first contains all smaller ones; the largest is fully grown on most tables.
     return {"max_leaf_nodes": [16, 64, max(256, table.rows // 4)], "max_features": _shares(table)}
 
 
@@ -87,7 +87,7 @@ def _shares(table: Table) -> list[Any]:
 
 
 def _rounds(table: Table, *, count: str, leaves: str, deepest: list[int]) -> Space:
-    """Space of rates and sizes of boosting; fewer with many classes, since a round grows a tree for each."""
+    """Return the space of a boosting learner; smaller with many classes, since each round grows one tree per class."""
     if table.classes > 5:
         return {"learning_rate": [0.2], leaves: deepest[:1], count: [15, 30, 60]}
     rates = [0.1] if _is_large(table) else [0.1, 0.3]
@@ -95,12 +95,12 @@ def _rounds(table: Table, *, count: str, leaves: str, deepest: list[int]) -> Spa
 
 
 def _small_leaves(table: Table, parameter: str) -> Space:
-    """Set few rows a leaf for small tables: twenty, the default of boosting, leave them with hardly a split."""
+    """Return fewer rows per leaf for small tables: the default of boosting, 20, leaves them with hardly a split."""
     return {parameter: 5} if table.rows < SMALL else {}
 
 
 def _kernels(table: Table) -> Space:
-    # Scaled columns are about √2 apart each, so a width that suits falls with their number.
+    # Two rows differ by about √2 in each scaled column, so a suitable gamma falls with the number of columns.
     widths = [0.25, 1.0] if _is_large(table) else [0.1, 0.3, 1.0, 3.0]
     strengths = log_grid(0, 2, 3) if _is_large(table) else log_grid(-1, 2, 4)
     return {"C": strengths, "gamma": [width / max(1, table.columns) for width in widths]}

@@ -29,12 +29,12 @@ _INSIDE = {TransformedTargetRegressor: "regressor", CodedClasses: "classifier"}
 
 
 def default_learner(*, classification: bool) -> str:
-    """Name the learner to begin with: regularised linear models are quick, and hard to beat by much on small tables."""
+    """Return the first learner to try: linear models are fast, and hard to beat by much on small tables."""
     return "logistic" if classification else "ridge"
 
 
 def learner_names(*, classification: bool) -> tuple[str, ...]:
-    """List the names of the learners that suit such a target, in the order of the catalogue.
+    """Return the names of the learners for classification or regression, in the order of the catalogue.
 
     >>> learner_names(classification=False)[:5]
     ('linear', 'ridge', 'lasso', 'elastic_net', 'knn')
@@ -51,10 +51,10 @@ def learner_named(
     spaces: Spaces | None = None,
     allow_import: bool = False,
 ) -> tuple[Any, Space]:
-    """Make a learner for these columns, and its space, which is empty if there is nothing to tune.
+    """Return a learner for these columns and its space, which is empty if there is nothing to tune.
 
-    `name` is one of the catalogue, or ``package.module:Name`` with `allow_import`; `table` is what `survey_table` saw
-    in X, and `spaces` are the user's own, as `parse_spaces` gives them.
+    `name` is a name of the catalogue or, with `allow_import`, ``package.module:Name``. `table` is what `survey_table`
+    returns for X; None computes it. `spaces` are the user's own, as `parse_spaces` returns them.
 
     >>> import pandas as pd
     >>> estimator, space = learner_named("ridge", pd.DataFrame({"age": [31, 7]}), classification=False)
@@ -89,10 +89,10 @@ def families_named(
     spaces: Spaces | None = None,
     **more: Any,
 ) -> dict[str, tuple[Any, Space]]:
-    """Make the learners of several names with their spaces, by their names in a study; "all" is expanded.
+    """Return the learners of several names with their spaces, by their names in a study; "all" is expanded.
 
-    Refuses a learner that cannot answer what a loss asks for, and a space for a learner that is not named. Arguments
-    are those of `learner_named`.
+    Raises LearnerError for a learner without a method that a loss needs, and SpaceError for the space of a learner that
+    is not named. Further arguments are those of `learner_named`.
     """
     table = table or survey_table(X, classes=2 if classification else 0)
     families: dict[str, tuple[Any, Space]] = {}
@@ -115,7 +115,7 @@ def families_named(
 def expand_names(
     names: Iterable[str], table: Table, *, classification: bool, loss: Any = None
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Expand ``"all"`` among names; return each name once, and which learners `all` leaves out, with the reason.
+    """Expand ``"all"``; return each name once, and the learners that "all" leaves out with the reasons.
 
     >>> import pandas as pd
     >>> table = survey_table(pd.DataFrame({"age": [31, 7]}), classes=2)
@@ -140,7 +140,7 @@ def expand_names(
 
 
 def _not_in_all(entry: Entry, table: Table, losses: tuple[Loss, ...], *, classification: bool) -> str | None:
-    """Say why `all` leaves this learner out: an empty reason for one that must be named, None if it does not."""
+    """Return why "all" leaves this learner out: empty for one that must be named, None if it is included."""
     if entry.package is not None:
         return ""
     if entry.most_rows is not None and table.rows > entry.most_rows:
@@ -151,7 +151,7 @@ def _not_in_all(entry: Entry, table: Table, losses: tuple[Loss, ...], *, classif
 
 
 def _own_learner(model: Any, path: str, table: Table, *, classification: bool, spaces: Spaces) -> tuple[Any, Space]:
-    """Prepare the user's own learner: a Pipeline gets the table as it is, any other the columns as scaled numbers."""
+    """Return the user's own learner and space; a Pipeline gets the table unchanged, others scaled numbers."""
     if (is_regressor if classification else is_classifier)(model):
         kind, needed = ("regressor", "classifier") if classification else ("classifier", "regressor")
         raise LearnerError(f"--learner {path} is a {kind}, but the target needs a {needed}.")
@@ -179,7 +179,7 @@ def _losses(given: Any, *, classification: bool) -> tuple[Loss, ...]:
 
 
 def _lack(estimator: Any, losses: tuple[Loss, ...]) -> tuple[str, str] | None:
-    """Return the first methods that a learner does not have, and the loss that asks for them."""
+    """Return the methods that a learner lacks and the loss that needs them, or None if it lacks none."""
     for loss in losses:
         for methods in loss.methods:
             if not any(hasattr(estimator, method) for method in methods):
@@ -188,7 +188,7 @@ def _lack(estimator: Any, losses: tuple[Loss, ...]) -> tuple[str, str] | None:
 
 
 def imported_name(path: str) -> str:
-    """Name an imported learner as in a study.
+    """Return the name that an imported learner has in a study.
 
     >>> imported_name("mypackage.models:Forest")
     'Forest'
@@ -197,9 +197,9 @@ def imported_name(path: str) -> str:
 
 
 def import_learner(path: str, *, allowed: bool) -> Any:
-    """Import the estimator that ``package.module:Name`` names: an estimator, or a class or function that gives one.
+    """Import ``package.module:Name``: an estimator, or a class or function that returns one.
 
-    The working folder is looked in last; `allowed` is whether the user said that code may run.
+    The working folder is searched last. Without `allowed`, the user's permission to run code, an OptionError is raised.
 
     >>> import_learner("sklearn.linear_model:HuberRegressor", allowed=True)
     HuberRegressor()

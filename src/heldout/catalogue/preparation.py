@@ -1,4 +1,4 @@
-"""Prepares columns by default: part of the learner, so that it is fitted inside the folds."""
+"""Builds the default preparation of columns; it is part of the learner, so it is fitted on training rows alone."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from heldout.task.column_kinds import CATEGORIES, DATES, IDENTIFIERS, NUMBERS, T
 if TYPE_CHECKING:
     import pandas as pd
 
-MANY = "many"  # categories with so many values that each cannot have a column
-MOST_ONE_HOT = 32  # values of one column that get a column each; rarer ones share one
+MANY = "many"  # categories with too many values to be one-hot encoded
+MOST_ONE_HOT = 32  # one-hot columns per category column; rarer values share one
 MOST_ORDINAL = 200  # HistGradientBoosting takes at most 255
-DIRECTIONS = 16  # of the words of a text, for learners that many columns drown
+DIRECTIONS = 16  # SVD components of a text's words, for learners that suffer from many columns
 SCALED, MEASURED, UNSCALED, CODED, NOTHING = "scaled", "measured", "unscaled", "coded", "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What is known of a table before any fit: its size, the kinds of its columns, and how many classes there are."""
+    """Holds what is known of a table before any fit: its size, the kinds of its columns, the number of classes."""
 
     rows: int
     kinds: Mapping[str, list[str]]
-    many: frozenset[str] = frozenset()  # categories of more values than get a column each
+    many: frozenset[str] = frozenset()  # categories with more values than are one-hot encoded
     plain: bool = False  # nothing but numbers, and none missing
-    classes: int = 0  # of the target; 0 for numbers
+    classes: int = 0  # classes of the target; 0 for regression
 
     @property
     def columns(self) -> int:
-        """Count the columns to learn from."""
+        """The number of columns to learn from."""
         return sum(len(names) for kind, names in self.kinds.items() if kind != IDENTIFIERS)
 
 
 def survey_table(X: pd.DataFrame, *, types: Mapping[str, str] | None = None, classes: int = 0) -> Table:
-    """Look at the columns to learn from; `types` says the kind of some.
+    """Return the size of X and the kinds of its columns; `types` sets the kinds of some.
 
     >>> import pandas as pd
     >>> survey_table(pd.DataFrame({"age": [31, 7], "size": [1.5, 2.0]})).plain
@@ -61,9 +61,9 @@ def survey_table(X: pd.DataFrame, *, types: Mapping[str, str] | None = None, cla
 
 
 def preparation_steps(table: Table, how: str) -> list[tuple[str, Any]]:
-    """Make the steps of a Pipeline before a model: none, a plain scaler if that is enough, or by kind of column.
+    """Return the Pipeline steps before a model: none, a scaler, or a ColumnTransformer by kind of column.
 
-    Tables of nothing but numbers get a scaler alone, since fast kernels know it.
+    A table of numbers without missing values gets a scaler alone, since fast kernels support it.
     """
     if how == NOTHING or (table.plain and how in (UNSCALED, CODED)):
         return []
@@ -76,11 +76,11 @@ def preparation_steps(table: Table, how: str) -> list[tuple[str, Any]]:
 
 
 def prepare_columns(table: Table, how: str) -> ColumnTransformer:
-    """Prepare the columns, by their kind, in one of four ways.
+    """Return a ColumnTransformer that prepares columns by their kind, in one of four ways.
 
-    - SCALED, for learners that add columns up: filled in, scaled, one column a category and a word.
-    - MEASURED, for learners that measure distances or spreads: the same, but few columns for a text.
-    - UNSCALED, for trees: filled in, one column a category, the scale left alone.
+    - SCALED, for linear and kernel learners: imputed, scaled, one column per category and per word.
+    - MEASURED, for learners that measure distances or variances: the same, but few columns per text.
+    - UNSCALED, for trees: imputed, one column per category, not scaled.
     - CODED, for boosting, which takes missing numbers and coded categories as they are: the codes come first.
     """
     dates = DateParts(circles=how in (SCALED, MEASURED))
@@ -111,7 +111,7 @@ def prepare_columns(table: Table, how: str) -> ColumnTransformer:
 
 
 def coded_columns(table: Table) -> list[int]:
-    """Return the positions of coded categories, once prepared."""
+    """Return the positions of the coded categories among the prepared columns."""
     return list(range(len(table.kinds[CATEGORIES])))
 
 

@@ -18,7 +18,7 @@ _FORMS = "log:1e-6:1e2:17, lin:0:1:11, a list such as 1,3,5, or fixed"
 
 
 def parse_spaces(texts: Iterable[str]) -> dict[str, dict[str, list[Any] | None] | None]:
-    """Parse spaces to a dict of learners, parameters and their values, with None in place of what is fixed.
+    """Parse spaces to a dict of learners, parameters and their values; None stands for what is fixed.
 
     Values are ``log:low:high:count`` (from low to high, uniform on the log scale), ``lin:low:high:count``, a list, or
     ``fixed`` (not searched: the learner's own default); ``learner=fixed`` fixes all parameters of a learner.
@@ -47,7 +47,7 @@ def parse_spaces(texts: Iterable[str]) -> dict[str, dict[str, list[Any] | None] 
 
 
 def parse_values(text: str, place: str) -> list[Any] | None:
-    """Parse the values of one parameter; None if it is fixed.
+    """Parse the values of one parameter; return None if it is fixed.
 
     >>> parse_values("lin:1:9:3", "knn.n_neighbors"), parse_values("gini,none,0.5", "tree.x")
     ([1.0, 5.0, 9.0], ['gini', None, 0.5])
@@ -69,9 +69,10 @@ def parse_values(text: str, place: str) -> list[Any] | None:
 
 
 def narrowed(space: Mapping[str, Any], given: Mapping[str, list[Any] | None] | None, model: Any, learner: str) -> Space:
-    """Replace parts of a learner's default space by the user's, checked against the model's parameters.
+    """Return a learner's default space with the user's values in it, checked against the model's parameters.
 
-    Whole numbers stay whole where the model's own default is one, so that ``lin:1:21:5`` suits counts.
+    Values become integers if the parameter's default is one, so that ``lin:1:21:5`` suits counts. If `given` is None,
+    the space is empty.
     """
     if given is None:
         return {}
@@ -89,21 +90,21 @@ def narrowed(space: Mapping[str, Any], given: Mapping[str, list[Any] | None] | N
 
 
 def _counts(default: Any, values: list[Any] | None) -> bool:
-    """Tell whether a parameter takes whole numbers, as its default and the usual values show."""
+    """Check whether a parameter takes integers, judged by its default and the values of the default space."""
     known = [default, *(values or ())]
     numbers = [value for value in known if isinstance(value, int | float | np.number) and not isinstance(value, bool)]
     return bool(numbers) and all(isinstance(value, int | np.integer) for value in numbers)
 
 
 def _whole(values: list[Any]) -> list[Any]:
-    """Round numbers of a range to whole ones, each once; a fraction that was written out is left for its error."""
+    """Round the numbers of a range to distinct integers; a fraction in a written list is kept, and refused later."""
     spread = isinstance(values, _Range)
     turns = [isinstance(value, float) and (spread or value.is_integer()) for value in values]
     return list(dict.fromkeys(round(value) if turn else value for value, turn in zip(values, turns, strict=True)))
 
 
 def _check_values(model: Any, parameter: str, values: list[Any], learner: str) -> None:
-    """Refuse values that scikit-learn refuses, before any fit."""
+    """Raise SpaceError for values that scikit-learn would refuse, before any fit."""
     from sklearn.base import clone
 
     owner_name, _, last = parameter.rpartition("__")
@@ -119,7 +120,7 @@ def _check_values(model: Any, parameter: str, values: list[Any], learner: str) -
 
 
 class _Range(list[Any]):
-    """Values that were spread over a range, not written out."""
+    """Holds values that were spread over a range rather than listed."""
 
 
 def _range(form: str, text: str, place: str) -> list[Any]:
@@ -138,7 +139,7 @@ def _range(form: str, text: str, place: str) -> list[Any]:
         return _Range(float(value) for value in np.linspace(low, high, count))
     if low <= 0:
         raise SpaceError(f"{place}={form}:{text}: a log range begins above 0, not at {parts[0]}.")
-    # Exponents are evened out, so that 1e-6 … 1e2 has 0.1 in it and not 0.09999999999999999.
+    # Exponents are rounded, so that 1e-6 … 1e2 contains 0.1 and not 0.09999999999999999.
     exponents = np.linspace(math.log10(low), math.log10(high), count)
     return _Range(float(value) for value in np.power(10.0, np.round(exponents, 12)))
 

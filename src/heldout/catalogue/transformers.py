@@ -1,4 +1,4 @@
-"""Transforms columns of any type to numbers, learned from training rows alone."""
+"""Transformers that turn columns of any type into numbers, fitted on training rows alone."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _DAY = 86_400.0
 
 
 class _Reading(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer of data frames that takes gaps, and learns at least the names of its columns."""
+    """Base of transformers of data frames that accept missing values and remember the column names."""
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Remember the columns."""
+        """Remember the column names."""
         validate_data(self, X, skip_check_array=True)
         return self
 
@@ -38,7 +38,7 @@ class _Reading(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 @registered
 class AsText(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
-    """Every value as text, missing ones as a text of their own, whatever the columns were.
+    """Converts every value to text, and missing values to a text of their own.
 
     >>> import pandas as pd
     >>> AsText().fit_transform(pd.DataFrame({"smokes": [True, None]}))["smokes"].tolist()
@@ -46,13 +46,13 @@ class AsText(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
     """
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The same table, of text."""
+        """Return the frame as text."""
         return X.astype(object).where(X.notna(), MISSING).map(str)
 
 
 @registered
 class AsNumbers(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
-    """Numbers of any type as floats, missing ones as NaN.
+    """Converts numbers of any type to floats, and missing values to NaN.
 
     >>> import pandas as pd
     >>> AsNumbers().fit_transform(pd.DataFrame({"rooms": pd.array([3, None], dtype="Int64")}))["rooms"].tolist()
@@ -60,31 +60,31 @@ class AsNumbers(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
     """
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The same table, of floats."""
+        """Return the frame as floats."""
         return X.astype(np.float64)
 
 
 @registered
 class FillVoid(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
-    """Zero for a column without any value in the training rows, which boosting could not bin; other gaps stay."""
+    """Fills columns without any value in the training rows with 0, since boosting cannot bin them; others stay."""
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Remember the columns, and which of them hold nothing."""
+        """Remember the columns, and which of them have no value."""
         self.void_ = list(X.columns[X.isna().all()])
         return super().fit(X)
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """The same table, with those columns zero."""
+        """Return the frame with those columns set to 0."""
         return X.assign(**dict.fromkeys(self.void_, 0.0))
 
 
 @registered
 class ByTarget(_Reading):
-    """Categories of many values as the mean target of their training rows, shrunk; one never seen as the mean of all.
+    """Encodes categories of many values by the shrunk mean target of their training rows, new ones by the overall mean.
 
-    Training rows are answered by cross-fitting, so that no row's own target is in its number: scikit-learn's
-    TargetEncoder, with folds that `random_state` decides and that need no number of rows of a class. `kind` says what
-    the target is: "continuous", "binary" or "multiclass".
+    Training rows are encoded by cross-fitting, so that no row's own target is in its number. This is scikit-learn's
+    TargetEncoder with KFold instead of stratified folds, which need enough rows of each class; `random_state` shuffles
+    them. `kind` is the kind of target: "continuous", "binary" or "multiclass".
 
     >>> import pandas as pd
     >>> shops = pd.DataFrame({"shop": ["a", "b"] * 50})
@@ -103,18 +103,18 @@ class ByTarget(_Reading):
         return self
 
     def fit_transform(self, X: pd.DataFrame, y: Any = None) -> NDArray[np.float64]:
-        """Learn them, and answer these rows by cross-fitting."""
+        """Learn the mean targets, and encode these rows by cross-fitting."""
         super().fit(X)
         self.encoder_ = self._encoder()
         return np.asarray(self.encoder_.fit_transform(X, y))
 
     def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """The mean target of each value, for rows that it was not learned from."""
+        """Return the mean target of each value, for rows that it was not learned from."""
         check_is_fitted(self)
         return np.asarray(self.encoder_.transform(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The names of the columns, with the class where there are several."""
+        """Return the names of the encoded columns, with the class if there are several."""
         check_is_fitted(self)
         return np.asarray(self.encoder_.get_feature_names_out(), dtype=object)
 
@@ -130,11 +130,11 @@ class ByTarget(_Reading):
 
 @registered
 class DateParts(_Reading):
-    """Dates as numbers: days since 1970 and the place in the year, the week and, where there are times, the day.
+    """Encodes dates as numbers: days since 1970 and the position in the year, the week and, with times, the day.
 
-    Durations are their days. A missing date is missing in every part. With `circles`, for learners that add columns
-    up, a place is a point on a circle (sine and cosine), so that December is next to January; without, for trees, it
-    is the month, the day of the month, the weekday and the hour.
+    Durations become days. A missing date is missing in every part. With `circles`, for linear learners, a position is a
+    point on a circle (sine and cosine), so that December is next to January. Without, for trees, the positions are the
+    month, the day of the month, the weekday and the hour.
 
     >>> import pandas as pd
     >>> days = pd.DataFrame({"seen": pd.to_datetime(["1970-01-02", "2024-02-29"])})
@@ -148,19 +148,19 @@ class DateParts(_Reading):
         self.circles = circles
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """See which columns have times of day."""
+        """Find the columns that have times of day."""
         super().fit(X)
         self.timed_ = [name for name in X.columns if X[name].dtype.kind == "M" and _has_times(X[name])]
         self.names_ = list(self._table(X.iloc[:1]).columns)
         return self
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Each date as its parts."""
+        """Return the parts of each date."""
         check_is_fitted(self)
         return self._table(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The name of each part: that of its column, and what it is."""
+        """Return the name of each part: its column's name and what it is."""
         check_is_fitted(self)
         return np.array(self.names_, dtype=object)
 
@@ -199,10 +199,10 @@ def _has_times(values: pd.Series[Any]) -> bool:
 
 @registered
 class TextParts(_Reading):
-    """Prose as numbers: the weights of its words (TF-IDF), or a few main directions among them.
+    """Encodes texts as the TF-IDF weights of their words, or as a few SVD components of these.
 
-    The most frequent `words` of each column are kept; one that a single training row has is not. `directions` asks for
-    the main directions of the words instead of a column a word, for learners that many sparse columns drown.
+    Keeps the most frequent `words` of each column that occur in at least two training rows. `directions` is the number
+    of SVD components, for learners that suffer from many sparse columns; None gives one column per word.
 
     >>> import pandas as pd
     >>> reviews = pd.DataFrame({"review": ["good and cheap", "cheap and bad", None]})
@@ -216,14 +216,14 @@ class TextParts(_Reading):
         self.random_state = random_state
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Learn the words of each column, and their directions."""
+        """Learn the words of each column, and the SVD of their weights."""
         super().fit(X)
         self.vectorizers_ = [self._words_of(_prose(X[name])) for name in X.columns]
         self.directions_ = [self._directions_of(*pair) for pair in zip(X.items(), self.vectorizers_, strict=True)]
         return self
 
     def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
-        """Each text as its numbers."""
+        """Return the weights or components of each text."""
         check_is_fitted(self)
         columns = [np.zeros((len(X), 0))]
         for (_, values), words, directions in zip(X.items(), self.vectorizers_, self.directions_, strict=True):
@@ -233,7 +233,7 @@ class TextParts(_Reading):
         return np.hstack(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The name of each number: that of its column, and the word or the number of the direction."""
+        """Return the name of each number: its column, and the word or the component's number."""
         check_is_fitted(self)
         names: list[str] = []
         for name, words, directions in zip(self.feature_names_in_, self.vectorizers_, self.directions_, strict=True):
@@ -243,7 +243,7 @@ class TextParts(_Reading):
         return np.array(names, dtype=object)
 
     def _words_of(self, prose: list[str]) -> TfidfVectorizer | None:
-        """Learn the words of a column; None if the training rows share none."""
+        """Return the fitted vectorizer of a column, or None if no word is in two training rows."""
         words = TfidfVectorizer(max_features=self.words, min_df=2, sublinear_tf=True)
         try:
             return words.fit(prose)
@@ -261,5 +261,5 @@ class TextParts(_Reading):
 
 
 def _prose(values: pd.Series[Any]) -> list[str]:
-    """Return texts as they are, missing ones empty."""
+    """Return the texts as strings, missing ones as empty strings."""
     return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
