@@ -1,1 +1,1 @@
-"""What all kernels share: a kernel declares which learners it answers and how, and the driver does the rest."""
+"""The driver of the kernels: a kernel declares which learners it answers and how, the driver does the rest."""

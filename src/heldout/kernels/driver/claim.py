@@ -1,4 +1,4 @@
-"""Reading candidates: which a kernel answers, in which groups, and why it leaves others to brute force."""
+"""Reads candidates: which of them a kernel answers, in which groups, and why it leaves others to brute force."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from heldout.task.task import Task
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What candidates share that differ along the path alone."""
+    """Holds what candidates share that differ in path parameters alone."""
 
     form: Any
     columns: Columns
@@ -33,7 +33,7 @@ class Read:
 
 
 class Reader:
-    """Reads candidates one at a time. Of those that differ along the path alone only the first is made."""
+    """Reads candidates one at a time, and makes only the first of those that differ in path parameters alone."""
 
     def __init__(self, kernel: Kernel, search: Search, task: Task) -> None:
         self._kernel, self._search, self._task = kernel, search, task
@@ -41,11 +41,11 @@ class Reader:
         self._path = {name for names in kernel.models.values() for name in names}
 
     def read_one(self, candidate: int) -> tuple[tuple[Any, Columns], Any]:
-        """The form and columns of a candidate, and its value along the path. Raises Refuse."""
+        """Return a candidate's form and columns, and its path value. Raise Refuse if the kernel cannot answer it."""
         return self.read(candidate, *self._search.each([candidate])[0])
 
     def read(self, candidate: int, family: Family, params: Params) -> tuple[tuple[Any, Columns], Any]:
-        """The same of a candidate of this family that sets these parameters."""
+        """Do the same as `read_one` for a candidate of this family that sets these parameters."""
         fixed = {name: value for name, value in params.items() if name.rpartition("__")[2] not in self._path}
         key: Any = (family.name, len(params), tuple((name, type(value), value) for name, value in fixed.items()))
         if not all(isinstance(value, PLAIN) for value in fixed.values()):
@@ -82,7 +82,7 @@ def no_model(kernel: Kernel, kind: type) -> str:
 
 
 def claim(kernel: Kernel, search: Search, task: Task) -> Claims:
-    """Candidates by form and columns. The data are looked at only when some candidate is of the kind."""
+    """Return groups of candidates with equal form and columns. Data are read only if the kernel knows some model."""
     groups: dict[tuple[Any, Columns], list[int]] = {}
     refusals: dict[str, None] = {}
     reader = Reader(kernel, search, task)
@@ -110,7 +110,7 @@ def claim(kernel: Kernel, search: Search, task: Task) -> Claims:
 def read_groups(
     kernel: Kernel, search: Search, task: Task, candidates: Sequence[int]
 ) -> dict[tuple[Any, Columns], dict[int, Any]]:
-    """The values along the path of claimed candidates, by form and columns."""
+    """Return the path value of each claimed candidate, by form and columns."""
     reader = Reader(kernel, search, task)
     groups: dict[tuple[Any, Columns], dict[int, Any]] = {}
     for candidate, (family, params) in zip(candidates, search.each(candidates), strict=True):
@@ -120,7 +120,7 @@ def read_groups(
 
 
 def lacking(methods: tuple[str, ...], losses: tuple[Loss, ...]) -> str | None:
-    """What these losses ask for that recorded responses by these methods cannot give, in words; None if nothing."""
+    """Return what these losses need besides responses by these methods, in words; None if nothing."""
     for loss in losses:
         if loss.asks_predictor:
             return f"the loss {loss.name!r} asks the fitted estimator itself"
@@ -131,14 +131,14 @@ def lacking(methods: tuple[str, ...], losses: tuple[Loss, ...]) -> str | None:
 
 
 def methods_asked(methods: tuple[str, ...], losses: tuple[Loss, ...]) -> frozenset[str]:
-    """Those of an estimator's response methods that brute force would call for these losses."""
+    """Return which of an estimator's response methods brute force would call for these losses."""
     needed = [alternatives for loss in losses for alternatives in loss.methods]
     first = (next((m for m in alternatives if m in methods), None) for alternatives in needed)
     return frozenset(method for method in first if method is not None)
 
 
 def task_problem(task: Task, needs: Needs, columns: Columns) -> str:
-    """Why a form with these needs cannot be answered on this task, in words; "" if it can."""
+    """Return why a form with these needs cannot be answered on this task, in words; "" if it can."""
     if task.weight is not None and not needs.weights:
         return "these learners take no sample weights"
     if sklearn.get_config()["array_api_dispatch"]:
@@ -157,7 +157,7 @@ def task_problem(task: Task, needs: Needs, columns: Columns) -> str:
 
 
 def target_problem(task: Task, needs: Needs) -> str:
-    """Why y, or weights as they are routed, are not what these learners need, in words; "" if they are."""
+    """Return why y, or routed weights, do not suit these learners, in words; "" if they do."""
     if task.weight is not None and sklearn.get_config()["enable_metadata_routing"]:
         return "sample weights go where metadata routing sends them"
     if needs.one_output and task.y.ndim != 1:
@@ -177,7 +177,7 @@ def target_problem(task: Task, needs: Needs) -> str:
 def refuse_training(
     kernel: Kernel, search: Search, task: Task, training: Training, splits: Mapping[str, Splits]
 ) -> str | None:
-    """Why this training must be left to brute force, or None."""
+    """Return why this training must be left to brute force, or None."""
     ref = training.trains[0]
     if takes_all(kernel, search, task, range(ref.part, ref.part + 1), splits[ref.splits]):
         return None
@@ -186,7 +186,7 @@ def refuse_training(
 
 
 def takes_all(kernel: Kernel, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-    """Whether surely none of these parts is refused."""
+    """Return whether it is certain that none of these parts is refused."""
     smallest = int(splits.train_sizes[parts.start : parts.stop].min())
     left_out = task.size - smallest if splits.train is None else task.size
     weighed = task.weight is None or bool(task.weight.min() > 0)
@@ -195,7 +195,7 @@ def takes_all(kernel: Kernel, search: Search, task: Task, parts: range, splits: 
 
 
 def training_problem(task: Task, training: Training, splits: Mapping[str, Splits]) -> str | None:
-    """Why no kernel should answer this training, or None."""
+    """Return why no kernel should answer this training, or None."""
     ref = training.trains[0]
     if int(splits[ref.splits].train_sizes[ref.part]) < 2:
         return "fewer than two training rows"

@@ -1,4 +1,4 @@
-"""What a kernel declares to the driver, and readers of estimator parameters with the words of a refusal."""
+"""The base class of the driver's kernels, and readers of estimator parameters that word refusals."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from heldout.task.task import Task
 
 
 def read_number(name: str, value: Any, most: float = np.inf) -> float:
-    """One number from 0 up."""
+    """Return one finite number from 0 to `most`. Raise Refuse for any other value."""
     if not is_number(value) or float(value) > most:
         raise Refuse(f"{name}={value!r} is no number from 0 up" + ("" if most == np.inf else f" to {most:g}"))
     return float(value)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is one finite number from 0 up."""
+    """Return whether a value is one finite number from 0 up."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and 0 <= float(value) < np.inf
 
 
 def is_count(value: Any) -> bool:
-    """Whether it is a whole number from 1 up."""
+    """Return whether a value is a whole number from 1 up."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
@@ -48,7 +48,7 @@ def read_flag(name: str, value: Any) -> bool:
 
 
 def read_priors(priors: Any, task: Task) -> tuple[float, ...] | None:
-    """One number above 0 for each class."""
+    """Return a number above 0 for each class, or None if `priors` is None. Raise Refuse for anything else."""
     if priors is None:
         return None
     try:
@@ -66,20 +66,20 @@ Numbers = tuple[NDArray[Any], ...]  # arrays of held-out rows × candidates × �
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a form asks of a task. The driver checks it and words the refusal."""
+    """Declares what a form requires of a task. The driver checks it and words the refusal."""
 
     classes: bool = False  # y is one class a row, of at least two
     numbers: bool = False  # y is made of plain numbers
     one_output: bool = False  # y has one column
     weights: bool = True  # whether sample weights are understood
-    float32: bool = True  # whether columns of single precision are
-    columns: bool = True  # whether picked or scaled columns are
+    float32: bool = True  # whether float32 columns are answered
+    columns: bool = True  # whether picked or scaled columns are answered
     matrix: MatrixSource | None = None  # how the matrix that is summed is made of X
     largest: int | None = None  # bytes that the sums of one set of rows may take
 
 
 class HeldOutNumbers(NamedTuple):
-    """What candidates answer on one held-out part, and which of them the kernel vouches for."""
+    """Holds what candidates answer on one held-out part, and for which of them the kernel is reliable."""
 
     training: Training
     held: Held
@@ -89,7 +89,7 @@ class HeldOutNumbers(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Group:
-    """Candidates that are answered together: they have one form and the same columns, and differ along the path."""
+    """Candidates that are answered together: they share form and columns, and differ in path parameters."""
 
     form: Any
     columns: Columns
@@ -108,12 +108,12 @@ class Group:
 
 
 class Kernel(ABC):
-    """A kernel that answers many training sets of one learner family from sums over rows.
+    """Base class of kernels that answer many training sets of one learner family from sums over rows.
 
     The class attributes and the abstract methods are its declaration; the other methods have defaults.
     """
 
-    name: ClassVar[str]  # also of the rule that uses the kernel
+    name: ClassVar[str]  # also the name of the rule that uses the kernel
     tier: ClassVar[str] = "rounding"
     models: ClassVar[Mapping[type, tuple[str, ...]]]  # types of the last step, and the parameters along the path
     words: ClassVar[str]  # the names of the models, for refusals
@@ -122,84 +122,84 @@ class Kernel(ABC):
 
     @abstractmethod
     def read(self, model: Any, task: Task) -> Any:
-        """The form of a candidate: all of its last step but the path parameters, hashable. Raises Refuse."""
+        """Return a candidate's form: its model without the path parameters, hashable. Raise Refuse if not answered."""
 
     def value(self, form: Any, *raw: Any) -> Any:
-        """The value along the path, from the path parameters. Raises Refuse."""
+        """Return the place on the path that the path parameters give. Raise Refuse if they are not answered."""
         return 0.0
 
     @abstractmethod
     def needs(self, form: Any) -> Needs:
-        """What the form asks of a task."""
+        """Return what the form requires of a task."""
 
     @abstractmethod
     def layout(self, form: Any) -> Layout:
-        """Which sums it needs. Forms, and kernels, of equal layout share them."""
+        """Return which sums the form needs. Forms of equal layout share them, also across kernels."""
 
     def methods(self, form: Any) -> tuple[str, ...]:
-        """The response methods that an estimator of this form has."""
+        """Return the response methods that an estimator of this form has."""
         return self.response_methods
 
     def dtype(self, form: Any, columns: Columns, task: Task) -> np.dtype[Any]:
-        """The type of predictions that are numbers."""
+        """Return the dtype of numeric predictions."""
         return np.dtype(np.float64)
 
     def learn(self, group: Group, sums: Sums, rows: Rows | None) -> Any:
-        """The predictors of one training set from its sums; `rows` are given where these are about their own means.
+        """Return the predictors of one training set from its sums; `rows` are given if these are about their own means.
 
-        Raises LostDigits where sums about their own means are needed, Undecided where only brute force will do.
+        Raise LostDigits if sums about their own means are needed, Undecided if only brute force can answer.
         """
         raise NotImplementedError
 
     def learns_from_rows(self, group: Group, rows: int) -> bool:
-        """Whether a training set of so many rows is learned from the rows themselves, not from sums."""
+        """Return whether training sets of this many rows are learned from the rows, instead of from sums."""
         return False
 
     def learn_from_rows(self, group: Group, rows: Rows) -> Any:
-        """The predictors of one training set from its rows. Raises LostDigits or Undecided where brute force must."""
+        """Return the predictors of one training set from its rows. Raise LostDigits or Undecided for brute force."""
         raise NotImplementedError
 
     def respond(self, group: Group, learned: Any, rows: Rows, methods: frozenset[str]) -> tuple[Numbers, Bools]:
-        """Numbers on held-out rows, and the candidates whose rounding errors stay within the tier."""
+        """Return numbers on held-out rows, and the candidates whose rounding errors stay within the tier."""
         raise NotImplementedError
 
     def empty(self, group: Group, rows: int) -> Numbers:
-        """Numbers of the right shape, for a training set that brute force answers."""
+        """Return placeholder numbers of the right shape, for a training set that brute force answers."""
         return (np.zeros((rows, len(group.values), group.data.Y.shape[1])),)
 
     def responses(self, group: Group, numbers: Numbers, methods: frozenset[str]) -> list[Responses]:
-        """What an estimator answers, one for each candidate. By default numbers are predictions."""
+        """Return what an estimator answers, one for each candidate. By default the numbers are the predictions."""
         return number_responses(group.work.task, numbers[0], group.dtype)
 
     def solve(self, group: Group, batch: Sequence[Training]) -> list[HeldOutNumbers] | None:
-        """All held-out parts of a batch, for a kernel that solves training sets side by side; None: one by one."""
+        """Return all held-out parts of a batch if its training sets are solved together; None: one at a time."""
         return None
 
     def can_leave_one_out(self, group: Group, rows: int) -> bool:
-        """Whether leaving out each of so many rows is answered from all of them."""
+        """Return whether leave-one-out of this many rows is answered from the sums of all of them."""
         return False
 
     def leave_one_out(
         self, group: Group, total: Sums, rows: Rows | None, held: Rows, methods: frozenset[str]
     ) -> tuple[Numbers, Bools]:
-        """Numbers on each held row by a fit on all others, and which are reliable: rows × candidates.
+        """Return numbers on each held row by a fit on all others, and which are reliable: rows × candidates.
 
-        `rows` are given where `total` is about their own means. Raises LostDigits or Undecided as `learn` does.
+        `rows` are given if `total` is about their own means. Raise LostDigits or Undecided as `learn` does.
         """
         raise NotImplementedError
 
     def refuses_size(self, search: Search, task: Task, rows: int) -> str | None:
-        """Why training sets of so many rows are left to brute force, or None."""
+        """Return why training sets of this many rows are left to brute force, or None."""
         return None
 
     def bytes_of_value(self, group: Group) -> int:
-        """Working memory that one candidate takes in one training set, where that may be much."""
+        """Return the bytes of memory that one candidate takes in one training set; 0 if they are few."""
         return 0
 
     def leave_one_out_fits(self, task: Task, rows: int) -> int | None:
-        """How many fits a candidate the leave-one-out of so many rows counts as in plans; None: as many as rows."""
+        """Return how many fits a candidate plans count for leave-one-out of this many rows; None: one a row."""
         return None
 
     def ignores_origin(self, form: Any) -> bool:
-        """Whether responses stay the same, rounding apart, whatever is added to a column."""
+        """Return whether responses stay the same, apart from rounding, if a constant is added to a column."""
         return False

@@ -1,4 +1,4 @@
-"""A kernel as the planner and the engine call it."""
+"""The driver: runs a kernel for the planner and the engine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BLOCK_NUMBERS = 1 << 19  # responses that are scored at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Numbers on several held-out parts end to end, and which candidates are reliable on each."""
+    """Holds the numbers of several held-out parts, concatenated, and which candidates are reliable on each part."""
 
     trainings: Sequence[Training]  # each with the one held-out part it answers
     cuts: NDArray[np.intp]  # where the rows of each part begin, and the last end
@@ -41,7 +41,7 @@ class Batch:
 
 
 def end_to_end(answered: Sequence[HeldOutNumbers]) -> Batch:
-    """The numbers of held-out parts in the order of panels and parts."""
+    """Concatenate the numbers of held-out parts in the order of panels and parts."""
     answered = sorted(answered, key=lambda part: (part.held.panel, part.held.part))
     arrays = zip(*(part.numbers for part in answered), strict=True)
     return Batch(
@@ -53,7 +53,7 @@ def end_to_end(answered: Sequence[HeldOutNumbers]) -> Batch:
 
 
 def score(kernel: Kernel, group: Group, batch: Batch, step: Step, seconds: float) -> Iterator[Answer]:
-    """Blocks of neighbouring parts where every candidate is reliable; the other parts one by one."""
+    """Yield the answers of a batch: reliable ones in blocks of neighbouring parts, the others by brute force."""
     each = seconds / len(batch.trainings)
     whole = batch.reliable.all(axis=1)
     block = BLOCK_NUMBERS // max(1, sum(array[0].size for array in batch.numbers))
@@ -80,16 +80,17 @@ def score(kernel: Kernel, group: Group, batch: Batch, step: Step, seconds: float
 
 
 def by_brute_force(group: Group, step: Step, training: Training, candidates: tuple[int, ...]) -> Iterator[Answer]:
-    """What scikit-learn's own fits answer, where the kernel cannot vouch for its digits."""
+    """Yield the answers of scikit-learn's own fits, where the kernel's digits are not reliable."""
     yield from answer_by_brute_force(replace(step, candidates=candidates, trainings=(training,)), group.work)
 
 
 def runs_of(
     trainings: Sequence[Training], cuts: NDArray[np.intp], places: NDArray[np.intp], block: int
 ) -> Iterator[range]:
-    """Neighbouring parts of one panel among these places, in runs of no more rows than a block, but one part at least.
+    """Yield runs of neighbouring parts of one panel, each of at most `block` rows but of at least one part.
 
-    Each training answers one part; `cuts` tell where the rows of each begin, and the last end.
+    `places` are positions of trainings, each of which answers one part. `cuts` holds where each part's rows begin, and
+    where the last part ends.
     """
     if not len(places):
         return
@@ -123,7 +124,7 @@ SHARE = 8  # of the budget: what the candidates of one training set may take, si
 
 
 def make_group(kernel: Kernel, form: tuple[Any, Columns], members: dict[int, Any], work: Work, spread: Spread) -> Group:
-    """The group of these candidates, with the data and sums of earlier steps where they are kept."""
+    """Return the group of these candidates, with the data and sums that earlier steps kept."""
     own, columns = form
     data = dataset_of(work, replace(kernel.layout(own), places=columns.places))
     return Group(
@@ -141,7 +142,7 @@ def make_group(kernel: Kernel, form: tuple[Any, Columns], members: dict[int, Any
 
 
 def dataset_of(work: Work, layout: Layout) -> Dataset:
-    """Return the data in this layout, made once a study, as its columns are."""
+    """Return the data in this layout. The data and their matrix are made once for each study."""
     kept, source = work.products, layout.matrix
 
     def make() -> Dataset:
@@ -179,7 +180,7 @@ def _answer_group(kernel: Kernel, group: Group, step: Step) -> Iterator[Answer]:
 
 
 def _batches(kernel: Kernel, group: Group, trainings: Sequence[Training]) -> Iterator[tuple[Sequence[Training], bool]]:
-    """Trainings whose responses are held at once, and whether they leave out single rows of one set."""
+    """Yield batches of trainings to answer together, and whether each leaves single rows out of one set."""
     others: list[Training] = []
     for piece in pieces_of(trainings):
         by_splits: Any = (
@@ -215,7 +216,7 @@ def _cut(kernel: Kernel, group: Group, trainings: Sequence[Training]) -> Iterato
 
 
 def _is_leave_one_out(kernel: Kernel, group: Group, trainings: Sequence[Training]) -> bool:
-    """Whether these trainings leave single rows out of one set, enough of them for a decomposition of that set."""
+    """Return whether these trainings leave single rows out of one set, and are enough for its decomposition."""
     name = _splits_of(trainings[0])
     splits = group.work.splits[name]
     if splits.train is not None or len(trainings) < FEW_PARTS or int(splits.held_sizes.max()) != 1:
@@ -232,7 +233,7 @@ def _is_leave_one_out(kernel: Kernel, group: Group, trainings: Sequence[Training
 
 
 def _leave_one_out(kernel: Kernel, group: Group, trainings: Sequence[Training]) -> Batch | None:
-    """Every row's answer from the full set, or None where that is in doubt; doubtful rows from their own sums."""
+    """Return every row's answer from the full set, or None if that is in doubt; unreliable rows are solved alone."""
     name = _splits_of(trainings[0])
     splits = group.work.splits[name]
     if isinstance(trainings, Plain):
@@ -267,7 +268,7 @@ def _solve(kernel: Kernel, group: Group, batch: Sequence[Training]) -> list[Held
 
 
 def solve_each(kernel: Kernel, group: Group, batch: Sequence[Training]) -> list[HeldOutNumbers]:
-    """All held-out parts of a batch, training set by training set, spread over threads."""
+    """Return the numbers of all held-out parts of a batch; threads solve one training set each."""
     group.sums.prepare([training.trains[0] for training in batch])
     each = kernel.bytes_of_value(group)
     at_a_time = max(1, group.work.budget // SHARE // each) if each else len(group.values)
@@ -282,7 +283,7 @@ def solve_each(kernel: Kernel, group: Group, batch: Sequence[Training]) -> list[
 
 
 def _side_by_side(of_groups: tuple[HeldOutNumbers, ...]) -> HeldOutNumbers:
-    """The numbers of several groups of candidates on the same rows, as those of one."""
+    """Return the numbers of several groups of candidates on the same rows as those of one group."""
     if len(of_groups) == 1:
         return of_groups[0]
     arrays = zip(*(answered.numbers for answered in of_groups), strict=True)
@@ -307,7 +308,7 @@ def _answer_training(job: tuple[Kernel, Group, Training]) -> list[HeldOutNumbers
 
 
 def _learned(kernel: Kernel, group: Group, training: Training) -> Any | None:
-    """The predictors of one training set, or None where only brute force will do."""
+    """Return the predictors of one training set, or None if only brute force can answer."""
     ref = training.trains[0]
     try:
         if kernel.learns_from_rows(group, int(group.work.splits[ref.splits].train_sizes[ref.part])):
@@ -322,7 +323,7 @@ def _learned(kernel: Kernel, group: Group, training: Training) -> Any | None:
 
 
 class Driver(AcrossKernel):
-    """What `AcrossKernel` asks, answered for a kernel by its declaration."""
+    """Implements `AcrossKernel` for a kernel by what the kernel declares."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
