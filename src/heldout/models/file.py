@@ -1,7 +1,7 @@
-"""Writes and reads a model file: what skops writes, which holds no pickle, and plain data about it, in one zip.
+"""Writes and reads model files: one zip with what skops writes, which holds no pickle, and plain data about it.
 
-Whoever wrote a file, reading it runs no code of its own: types outside a fixed list are refused by name, sizes are
-looked at before anything is unpacked, and what is inside is looked at before it is asked.
+Reading a file runs no code of it, whoever wrote it: types outside a fixed list are refused by name, sizes are checked
+before anything is unpacked, and the loaded objects are checked before they are used.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from heldout.base.words import show_bytes
 from heldout.data.compressed import most_unpacked
 from heldout.models.soundness import check_sound
 
-# Beside these, skops itself allows scikit-learn's estimators, the ufuncs of numpy and scipy, arrays and plain values.
+# Besides these, skops itself allows scikit-learn's estimators, the ufuncs of numpy and scipy, arrays and plain values.
 _SKLEARN = (
-    "functools.partial",  # of a function that is allowed itself: boosting checks its columns by one
+    "functools.partial",  # of a function that is itself allowed: boosting checks its columns with one
     "numpy.dtype",
     *(f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc") for kind in ("matrix", "array")),
     "sklearn._loss.loss.HalfTweedieLossIdentity",
@@ -56,7 +56,7 @@ _SKLEARN = (
 )
 ALLOWED = frozenset((*(f"heldout.{name}" for name in REGISTERED), *_SKLEARN))
 
-# Their models are read by code of their own, outside Python, that was not made for files from strangers.
+# These libraries read their models with native code that was not made for files from strangers.
 PACKAGES: Mapping[str, frozenset[str]] = {
     "catboost": frozenset({"catboost.core.CatBoostClassifier", "catboost.core.CatBoostRegressor"}),
     "lightgbm": frozenset(
@@ -72,7 +72,7 @@ PACKAGES: Mapping[str, frozenset[str]] = {
 
 
 def allowed_types(trust: Iterable[str] = ()) -> frozenset[str]:
-    """Return the types that are allowed beside skops' own, with those of the packages that the user trusts.
+    """Return the types that are allowed besides skops' own, with those of the packages that the user trusts.
 
     >>> "lightgbm.basic.Booster" in allowed_types(["lightgbm"])
     True
@@ -86,7 +86,7 @@ def allowed_types(trust: Iterable[str] = ()) -> frozenset[str]:
 
 
 def packages_of(types: Iterable[str]) -> list[str]:
-    """List the packages that would have to be trusted for these types; empty if that would not be enough.
+    """Return the packages that must be trusted to allow these types; empty if that would not be enough.
 
     >>> packages_of(["lightgbm.basic.Booster"]), packages_of(["lightgbm.basic.Booster", "os.system"])
     (['lightgbm'], [])
@@ -103,22 +103,22 @@ FORMAT = Format(
     version=1,
     again="evaluate again and save the model anew",
 )
-_TREE = "schema.json"  # where skops keeps the tree of objects
+_TREE = "schema.json"  # the member in which skops stores the tree of objects
 _DIGEST = "sha256"
-MOST_TEXT = 256 << 20  # bytes of the tree of objects, and of the page about it
-_NESTED = "SparseMatrixNode"  # what skops keeps as a zip in the zip
+MOST_TEXT = 256 << 20  # bytes of the tree of objects, and of the manifest
+_NESTED = "SparseMatrixNode"  # the kind of node that skops stores as a zip inside the zip
 
 
 def need_skops() -> None:
-    """Refuse to go on without skops, with the way out."""
+    """Raise an OptionError that says how to install skops, if it is missing."""
     if find_spec("skops") is None:
         raise OptionError("Model files need skops, which is not installed. Install it: pip install 'heldout[models]'.")
 
 
 def pack(predictor: Any) -> tuple[bytes, Any, list[str]]:
-    """Return a predictor as bytes, as it is read again from them, and the packages that a reader must trust.
+    """Return a predictor as bytes, the predictor read back from them, and the packages that a reader must trust.
 
-    A type that a model file may not hold is a LearnerError.
+    Raises LearnerError for a type that a model file may not hold.
     """
     need_skops()
     import skops.io as sio
@@ -135,7 +135,7 @@ def pack(predictor: Any) -> tuple[bytes, Any, list[str]]:
 
 
 def check_packable(learner: Any) -> None:
-    """Refuse a learner whose type no model file may hold, before anything is fitted."""
+    """Raise LearnerError for a learner with a type that no model file may hold, before anything is fitted."""
     estimators = getattr(learner, "estimator", learner)
     families = estimators.values() if isinstance(estimators, Mapping) else [estimators]
     for family in families:
@@ -143,7 +143,7 @@ def check_packable(learner: Any) -> None:
 
 
 def write_file(path: str | Path, data: bytes, manifest: Mapping[str, Any]) -> None:
-    """Write a model file; an existing one is replaced only once the new one is whole."""
+    """Write a model file atomically: an existing file is replaced only after the new one is complete."""
     head = {"format": FORMAT.name, "version": FORMAT.version, **manifest}
     buffer = io.BytesIO(data)
     with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as file:
@@ -156,7 +156,7 @@ def write_file(path: str | Path, data: bytes, manifest: Mapping[str, Any]) -> No
 
 
 def read_file(path: str | Path, *, trust: Iterable[str] = ()) -> tuple[Any, dict[str, Any]]:
-    """Read the predictor of a model file, and the data about it; a StoredError says what is wrong with the file."""
+    """Return the predictor of a model file and the data about it; raise StoredError for a file that is not sound."""
     allowed = allowed_types(trust)
     need_skops()
     place = Path(path)
@@ -211,7 +211,7 @@ def _strangers(types: list[str], place: Path) -> str:
 
 
 def _check_members(file: zipfile.ZipFile, place: Path) -> None:
-    """Refuse a file that is none of ours, or unpacks to more than it may, before anything of it is unpacked."""
+    """Raise StoredError for a file of another kind, or one too large once unpacked, before unpacking any of it."""
     sizes = {info.filename: info.file_size for info in file.infolist()}
     if len(sizes) < len(file.infolist()):
         raise StoredError(f"{place.name!r} is not {_WHOLE}: a part is there twice.")
@@ -240,7 +240,7 @@ def _other_file(sizes: Mapping[str, int], place: Path) -> str:
 
 
 def _used_bytes(tree: Any, sizes: Mapping[str, int], file: zipfile.ZipFile) -> int:
-    """Count the bytes that loading unpacks: parts as often as they are named, and zips in them with their content."""
+    """Return the bytes that loading unpacks: each part as often as it is named, and the content of inner zips."""
     used: dict[tuple[Any, str], int] = {}
     waiting = [tree]
     while waiting:
@@ -266,7 +266,7 @@ def _too_large(place: Path, count: int) -> StoredError:
 
 
 def _digest(file: zipfile.ZipFile, manifest: Mapping[str, Any]) -> str:
-    """Hash all parts: this tells that a part was edited, not who wrote the file."""
+    """Return a hash of all parts. It detects an edited part, but does not prove who wrote the file."""
     digest = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode())
     for name in sorted(set(file.namelist()) - {FORMAT.manifest}):
         digest.update(name.encode() + b"\0" + hashlib.sha256(file.read(name)).digest())

@@ -1,4 +1,4 @@
-"""Arranges new rows as a saved model expects them, with notes on what is not as in training."""
+"""Converts new rows to the columns and types that a saved model expects, and notes differences from training."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _LONG = 40  # characters of a value that a message shows
 
 
 def arranged(X: Any, schema: Schema, *, name: str) -> tuple[Any, Notes]:
-    """Arrange rows in the columns, order and types of the training rows, with notes for the user.
+    """Return rows with the columns, order and types of the training rows, and notes for the user.
 
-    Columns that are missing and values of a wrong type are refused by name; `name` is what messages call X.
+    Raises ColumnError for missing columns and values of a wrong type; `name` is what messages call X.
     """
     if not is_frame(X):
         return _array(X, schema, name=name), []
@@ -48,7 +48,7 @@ def arranged(X: Any, schema: Schema, *, name: str) -> tuple[Any, Notes]:
     given = list(map(str, frame.columns))
     _check_names(given, schema, name=name)
     notes = _extra(given, schema)
-    # What fits is passed on as it is: another layout in memory would round otherwise.
+    # Rows that fit are passed on unchanged: another memory layout would round differently.
     rows = frame if list(frame.columns) == schema.names else frame[schema.names]
     wrong: list[str] = []
     turned: dict[str, Any] = {}
@@ -71,7 +71,7 @@ def arranged(X: Any, schema: Schema, *, name: str) -> tuple[Any, Notes]:
 
 
 def words_to_read(frame: pd.DataFrame, schema: Schema) -> dict[str, str]:
-    """List the columns of a file to read again as text: they were text in training and no longer look it."""
+    """Return the columns of a file to read again as text: they were text in training, but now have another type."""
     return {
         column.name: ONE[CATEGORIES]
         for column in schema.columns
@@ -97,7 +97,7 @@ def _array(X: Any, schema: Schema, *, name: str) -> Any:
 
 
 def _by_place(frame: pd.DataFrame, schema: Schema, *, name: str) -> tuple[Any, Notes]:
-    """Take columns in their order, without the target, for a model that learned from an array."""
+    """Return columns in their order, without the target, for a model that was fitted on an array."""
     left = frame.drop(columns=[schema.target]) if schema.target in frame.columns else frame
     if schema.width is None:
         raise ColumnError(f"{name} is a table, but the model learned from single values without a column.")
@@ -130,7 +130,7 @@ def _extra(given: list[str], schema: Schema) -> Notes:
 
 
 def _as_trained(values: pd.Series[Any], column: Column, *, name: str) -> pd.Series[Any]:
-    """Convert the values to the type that they had in training."""
+    """Return the values converted to the type that they had in training."""
     holds = held(values)
     if column.holds == ANYTHING or str(values.dtype) == column.dtype != "object":
         _refuse_infinite(values, name)
@@ -155,7 +155,7 @@ def _as_trained(values: pd.Series[Any], column: Column, *, name: str) -> pd.Seri
 
 
 def _void(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
-    """Make a column without any value, in a type that the model can take."""
+    """Return a column of missing values, in a type that the model accepts."""
     import pandas as pd
 
     void = {NUMBER: "float64", YES_NO: "boolean", DATE: "datetime64[us]", DURATION: "timedelta64[us]", WORDS: "str"}
@@ -172,7 +172,7 @@ def _number(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
 
 
 def _whole(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Turn whole numbers that became fractions because of gaps into whole numbers again."""
+    """Return integers that became floats because of missing values as nullable integers; other values unchanged."""
     if values.dtype.kind != "f" or not (values.dropna() % 1 == 0).all():
         return values
     return values.astype("Int64")
@@ -195,7 +195,7 @@ def _wrong(values: pd.Series[Any], column: Column, *, name: str) -> ColumnError:
 
 
 def _misfits(values: pd.Series[Any], column: Column) -> np.ndarray[Any, Any]:
-    """Find the rows that cannot be of the type asked for; all of them if the whole column is of another."""
+    """Return a mask of the rows that cannot be converted; all rows if the whole column has another type."""
     import pandas as pd
 
     if held(values) == WORDS and column.holds == NUMBER:

@@ -29,13 +29,13 @@ from heldout.models.schema import Schema, classes_of, schema_of
 from heldout.risk.estimate import Estimate, stored_values
 from heldout.task.arrays import is_frame, take_rows
 
-_TRIED = 100  # rows that a model just saved is asked again
+_TRIED = 100  # rows on which a model is compared with what its file gives
 _COMPARED = ("heldout", "scikit-learn", "numpy", "scipy", "pandas")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelParts:
-    """A predictor, the estimate that speaks of it and how far, and the rows it learned from."""
+    """Holds a predictor, the estimate of its risk and what that covers, and the rows it was fitted on."""
 
     predictor: Any
     estimate: Estimate | None = None
@@ -44,7 +44,7 @@ class ModelParts:
 
 
 class _StoredModel(msgspec.Struct):
-    """The data about a model, checked once when they are read."""
+    """Holds the data about a model; msgspec checks their types once, when they are read."""
 
     schema: Schema
     estimate: dict[str, Any] | None
@@ -55,7 +55,7 @@ class _StoredModel(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answers:
-    """The predictions of a model on new rows, and notes for the user."""
+    """Holds the predictions of a model on new rows, and notes for the user."""
 
     predictions: NDArray[Any]
     probabilities: NDArray[Any] | None
@@ -207,7 +207,7 @@ def load_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
 
 
 def open_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
-    """Read a model; what differs is in its notes, without a warning."""
+    """Read a model; differences between library versions are in its `notes`, without a warning."""
     predictor, manifest = read_file(path, trust=tuple(trust))
     try:
         page = msgspec.convert(manifest, _StoredModel)
@@ -227,7 +227,7 @@ def open_model(path: str | Path, *, trust: Iterable[str] = ()) -> SavedModel:
 
 
 def _parts(model: Any) -> ModelParts:
-    """Collect what a file says of a model; of a plain estimator, the predictor alone."""
+    """Return what a file stores of a model; for a plain estimator, the predictor alone."""
     if isinstance(model, type) or not (hasattr(model, "predict") or hasattr(model, "model_parts")):
         raise LearnerError(f"A model is a Result or a fitted estimator, not {type(model).__name__}.")
     if hasattr(model, "model_parts"):  # a Result, or a Tuned
@@ -238,7 +238,7 @@ def _parts(model: Any) -> ModelParts:
 
 
 def _try_again(predictor: Any, again: Any, X: Any) -> None:
-    """Refuse a file whose predictor would not answer as this one does."""
+    """Raise StoredError if the predictor read back from the file does not predict the same as the original."""
     first: Rows = np.arange(min(_TRIED, X.shape[0]), dtype=np.intp)
     rows = take_rows(X, first)
     for method in ("predict", "predict_proba"):
@@ -253,11 +253,11 @@ def _try_again(predictor: Any, again: Any, X: Any) -> None:
 
 
 def _check_agree(schema: Schema, predictor: Any) -> None:
-    """Refuse data about a model that have other columns or classes than the model itself."""
+    """Raise StoredError if the data about a model have other columns or classes than the model itself."""
     names = getattr(predictor, "feature_names_in_", None)
     if names is not None and list(names) != schema.names:
         raise StoredError("its input schema has other columns than its predictor")
-    width = getattr(predictor, "n_features_in_", None) or schema.width  # CatBoost forgets it, and says 0
+    width = getattr(predictor, "n_features_in_", None) or schema.width  # CatBoost loses it, and returns 0
     if schema.width is not None and width != schema.width:
         raise StoredError("its input schema has another width than its predictor")
     if plain(classes_of(predictor)) != plain(schema.classes):
@@ -270,9 +270,9 @@ def _versions(packages: Iterable[str]) -> dict[str, str]:
 
 
 def _differences(saved: Mapping[str, str]) -> tuple[str, ...]:
-    """List the versions that are not those the model was saved with: other numbers could come out."""
+    """Return a note on the library versions that differ from those at saving; empty if none does."""
     here = {name: _installed(name) for name in saved if name in _COMPARED or name not in environment()}
-    here.pop("skops", None)  # it reads and writes, and computes nothing
+    here.pop("skops", None)  # it reads and writes files, and computes nothing
     pairs = [(name, saved[name], now or "not installed") for name, now in here.items() if now != saved[name]]
     python = platform.python_version()
     if str(saved["python"]).split(".")[:2] != python.split(".")[:2]:
@@ -284,7 +284,7 @@ def _differences(saved: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _installed(package: str) -> str | None:
-    for name in (package, f"{package}-cpu"):  # as XGBoost is called without its GPU part
+    for name in (package, f"{package}-cpu"):  # the name of XGBoost without GPU support
         try:
             return version(name)
         except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""What a saved model expects of its input: the columns, in order, what each holds, and what was seen in training."""
+"""The input that a saved model expects: the columns in order, the type of each, and what was seen in training."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ DURATION: Final = "duration"
 WORDS: Final = "words"
 ANYTHING: Final = "anything"
 Holds = Literal["number", "yes-or-no", "date", "duration", "words", "anything"]
-MOST_VALUES = 10_000  # of a category; of more only the count is kept
+MOST_VALUES = 10_000  # values stored of a category; with more, none are
 
 
 class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One column that a model learned from."""
+    """Describes one column that a model learned from."""
 
     name: str
     holds: Holds  # what its values are
@@ -37,10 +37,10 @@ class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Schema(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The input and the target of a model."""
+    """Describes the input and the target of a model."""
 
-    columns: tuple[Column, ...] = ()  # empty where the model learned from an array without names
-    width: int | None = None  # how many columns; None for a sequence of objects, such as texts
+    columns: tuple[Column, ...] = ()  # empty if the model was fitted on an array without names
+    width: int | None = None  # number of columns; None for a sequence of objects, such as texts
     target: str | None = None
     classes: tuple[Any, ...] | None = None
     missing: tuple[str, ...] | None = None  # texts that stood for a missing value in the file; None for the usual ones
@@ -58,7 +58,7 @@ class Schema(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def schema_of(X: Any, predictor: Any, *, target: str | None, missing: tuple[str, ...] | None) -> Schema:
-    """Make the schema of a model that learned from these rows; from the predictor alone, if X is None."""
+    """Return the schema of a model that was fitted on X; if X is None, only what the predictor itself knows."""
     given: dict[str, Any] = {"target": target, "classes": classes_of(predictor), "missing": missing}
     if X is not None and is_frame(X) and all(isinstance(name, str) for name in X.columns):
         frame = as_pandas(X)
@@ -74,7 +74,7 @@ def schema_of(X: Any, predictor: Any, *, target: str | None, missing: tuple[str,
 
 
 def classes_of(predictor: Any) -> tuple[Any, ...] | None:
-    """Return the classes of a classifier with one output, as plain values."""
+    """Return the classes of a classifier with one output as plain values; None for other predictors."""
     classes = getattr(predictor, "classes_", None)
     if not isinstance(classes, np.ndarray):
         return None
@@ -82,7 +82,7 @@ def classes_of(predictor: Any) -> tuple[Any, ...] | None:
 
 
 def as_pandas(X: Any) -> pd.DataFrame:
-    """Convert a data frame to one of pandas."""
+    """Convert a data frame of any library to pandas."""
     import pandas as pd
 
     if is_pandas(X, "DataFrame"):
@@ -92,7 +92,7 @@ def as_pandas(X: Any) -> pd.DataFrame:
 
 
 def held(values: pd.Series[Any]) -> Holds:
-    """Tell what the values of a column are, by their type."""
+    """Return what the values of a column are, judged by their type."""
     import pandas as pd
 
     dtype = values.dtype
@@ -109,7 +109,7 @@ def held(values: pd.Series[Any]) -> Holds:
 
 
 def distinct_words(values: pd.Series[Any]) -> list[str]:
-    """List the different values as text, as the preparation writes them, without missing ones."""
+    """Return the distinct values without missing ones, as text, written as the preparation writes categories."""
     return sorted({str(value) for value in values.dropna().astype(object).unique()})
 
 

@@ -1,7 +1,7 @@
-"""Checks that a predictor from a file can be called without harm.
+"""Checks that a predictor from a file can be called safely.
 
-Types alone do not tell: scikit-learn follows the indexes inside trees, neighbour searches and sparse matrices without
-looking, so wrong ones would read memory that is not theirs. They are looked at here, before the first prediction.
+Checking types is not enough: scikit-learn follows the indices inside trees, neighbour searches and sparse matrices
+without bounds checks, so wrong ones would read foreign memory. They are checked here, before the first prediction.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.rand
 
 
 def check_sound(predictor: Any) -> None:
-    """Refuse a predictor with a part that cannot be right; neighbour searches are made anew from their rows."""
+    """Raise StoredError for a predictor with inconsistent parts; neighbour searches are rebuilt from their rows."""
     late: list[BaseGradientBoosting] = []
     for part, owner in _parts(predictor):
         if isinstance(part, Tree) and not isinstance(owner, BaseDecisionTree):
@@ -43,18 +43,18 @@ def check_sound(predictor: Any) -> None:
         if isinstance(part, KDTree | BallTree) and not isinstance(owner, NeighborsBase):
             _refuse("a neighbour search that belongs to no estimator")
         for kind, (fitted, check) in _CHECKS.items():
-            if isinstance(part, kind) and hasattr(part, fitted):  # parts that only wait to be cloned are not fitted
+            if isinstance(part, kind) and hasattr(part, fitted):  # parts that wait to be cloned are not fitted
                 check(part)
         if issparse(part):
             _check_sparse(part)
         if isinstance(part, BaseGradientBoosting) and hasattr(part, "estimators_"):
             late.append(part)
-    for estimator in late:  # they are asked where they start from, once all their parts are known to be sound
+    for estimator in late:  # this calls their initial predictor, so all their parts must have been checked
         _check_stages(estimator)
 
 
 def _parts(predictor: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every object inside, once, with the one that holds it; arrays of numbers are not entered."""
+    """Yield every object inside a predictor once, with the object that holds it; numeric arrays are not entered."""
     seen: set[int] = set()
     waiting: list[tuple[Any, Any]] = [(predictor, None)]
     while waiting:
@@ -89,7 +89,7 @@ def _check_tree(owner: BaseDecisionTree) -> None:
 
 
 def _check_members(owner: BaseEnsemble) -> None:
-    """Check the width of all trees, which an ensemble calls without a look at the width of the rows."""
+    """Check the width of all trees, since an ensemble passes rows to them without checking it."""
     for member in np.ravel(np.asarray(owner.estimators_, dtype=object)):
         if not isinstance(member, BaseDecisionTree) or member.n_features_in_ != owner.n_features_in_:
             _refuse("an ensemble whose trees are of other columns")
@@ -108,7 +108,7 @@ def _check_isolation(owner: IsolationForest) -> None:
 
 
 def _check_vectors(owner: BaseLibSVM) -> None:
-    """Check sizes of arrays, since libsvm takes them from one another."""
+    """Check the shapes of the arrays, since libsvm derives them from one another."""
     classes, rows = len(owner._n_support), owner.support_vectors_.shape[0]
     pairs = classes * (classes - 1) // 2
     chances = {np.size(owner._probA), np.size(owner._probB)}
@@ -125,7 +125,7 @@ def _check_vectors(owner: BaseLibSVM) -> None:
 
 
 def _check_encoder(owner: OneHotEncoder) -> None:
-    """Check the codes of categories, which become places in a matrix without a check."""
+    """Check the codes of categories, which become column indices without a bounds check."""
     groups = getattr(owner, "_default_to_infrequent_mappings", None) or [None] * len(owner.categories_)
     for values, width, group in zip(owner.categories_, owner._n_features_outs, groups, strict=True):
         if group is not None:
@@ -176,7 +176,7 @@ def _check_boosted_tree(tree: Any, categorical: NDArray[np.bool_]) -> None:
 
 
 def _check_nodes(below: NDArray[Any], above: NDArray[Any], count: int) -> None:
-    """Check that children exist and come after their parent, so that every walk ends."""
+    """Check that children exist and come after their parent, so that every traversal ends."""
     if (below <= above).any() or (below >= count).any():
         _refuse("a tree whose branches lead nowhere")
 
@@ -188,7 +188,7 @@ def _check_words(vectorizer: CountVectorizer) -> None:
 
 
 def _search_anew(owner: NeighborsBase) -> None:
-    """Make the search tree anew from its rows, which gives the same tree, instead of using the one in the file."""
+    """Rebuild the search tree from its rows, which gives the same tree, instead of using the one in the file."""
     if owner._tree is not None:
         make = KDTree if isinstance(owner._tree, KDTree) else BallTree
         rows = np.asarray(owner._fit_X)
@@ -213,7 +213,7 @@ def _refuse(what: str) -> None:
     raise StoredError(f"it holds {what}")
 
 
-# By kind of estimator: what it has once it is fitted, and the look at it.
+# By kind of estimator: an attribute that it has once fitted, and its check.
 _CHECKS: Mapping[type, tuple[str, Callable[[Any], None]]] = {
     BaseDecisionTree: ("tree_", _check_tree),
     BaseForest: ("estimators_", _check_members),
