@@ -1,1 +1,1 @@
-"""What stands before a model: columns that are picked and scaled, and what linear models make of them."""
+"""Steps before a model: selection and scaling of columns, and how linear models use the result."""

@@ -19,14 +19,14 @@ from heldout.task.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Places of X's columns in the order in which the model sees them (None: all), and what a scaler does to each."""
+    """Holds the positions of X's columns as the model sees them (None: all), and which a scaler centres and divides."""
 
     places: tuple[int, ...] | None = None
     centred: bool | tuple[bool, ...] = False
     scaled: bool | tuple[bool, ...] = False
 
     def flags(self, which: str, count: int) -> Bools:
-        """`centred` or `scaled` for each of the model's columns."""
+        """Return `centred` or `scaled` for each of the model's columns."""
         return np.broadcast_to(np.asarray(getattr(self, which)), count)
 
     @property
@@ -36,7 +36,7 @@ class Columns:
 
 
 def read_columns(before: Sequence[Any], task: Task, model: str) -> Columns:
-    """The columns that the steps before a model give it. Raises Refuse for steps other than scalers."""
+    """Return the columns that the steps before a model give it. Raise Refuse for steps other than scalers."""
     if not before:
         return Columns()
     if len(before) > 1:
@@ -53,7 +53,7 @@ def _of_scaler(step: Any, task: Task) -> Columns:
 
 
 def _of_transformer(step: Any, task: Task) -> Columns:
-    """The columns that a ColumnTransformer of scalers gives."""
+    """Return the columns that a ColumnTransformer of scalers gives."""
     if step.transformer_weights:
         raise Refuse("transformer_weights of a ColumnTransformer are not understood")
     parts = [(name, part) for name, part, _ in step.transformers] + [("remainder", step.remainder)]
@@ -80,7 +80,7 @@ def _of_transformer(step: Any, task: Task) -> Columns:
 
 
 def _probed(step: Any, task: Task) -> Any:
-    """The transformer fitted on two rows: which columns it picks does not depend on their values."""
+    """Return the transformer fitted on two rows, since the columns that it picks do not depend on values."""
     probe = clone(step).set_params(verbose_feature_names_out=True)
     with catch_warnings():
         warnings.simplefilter("ignore")

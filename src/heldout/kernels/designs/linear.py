@@ -1,4 +1,4 @@
-"""Linear predictors on unscaled columns: their numbers on held-out rows, how far rounding may move them, responses."""
+"""Linear predictors on unscaled columns: their numbers on held-out rows, bounds on rounding errors, and responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from heldout.task.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Equations:
-    """(C + αI)·w = d in scaled columns, with what is needed to predict: all in the coordinates of `shift`."""
+    """Holds the equations (C + αI)·w = d in scaled columns, and what predicting needs, about `shift`."""
 
     C: Floats  # columns × columns, scaled
     d: Floats  # columns × targets, scaled
@@ -37,14 +37,14 @@ class Equations:
 
 
 def balanced_weights(counts: NDArray[np.int64]) -> Floats:
-    """What class_weight="balanced" gives each class."""
+    """Return the weight that class_weight="balanced" gives each class."""
     return np.asarray(counts.sum() / (len(counts) * counts))
 
 
 def normal_equations(
     columns: Columns, sums: Sums, *, intercept: bool, class_weights: Floats | None = None
 ) -> Equations:
-    """The equations. Raises LostDigits where the sums were subtracted down to rounding errors."""
+    """Return the normal equations. Raise LostDigits if subtraction left little but rounding errors in the sums."""
     if class_weights is None and len(sums.counts) > 1:
         class_weights = balanced_weights(sums.counts)
     M, reach = sums.grams[0], sums.reach[0]
@@ -87,7 +87,7 @@ def normal_equations(
 
 
 def _unweighted(sums: Sums, width: int) -> tuple[Floats, Floats, Floats]:
-    """Σx, Σx² and how large Σx² was, without row weights: what a scaler sees."""
+    """Return Σx, Σx² and the size of Σx² before subtraction, without row weights, as a scaler computes them."""
     if sums.plain is not None and sums.plain_reach is not None:
         plain = sums.plain.sum(axis=0)
         return plain[0], plain[1], sums.plain_reach.sum(axis=0)
@@ -96,7 +96,7 @@ def _unweighted(sums: Sums, width: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _about(M: Floats, centre: Floats, *, intercept: bool) -> Floats:
-    """Products about a centre: about the weighted mean three of the four terms are one."""
+    """Return products about a centre. About the weighted mean (`intercept`) three of the four terms are equal."""
     sums = M[:-1, -1]
     if intercept:
         products = np.multiply.outer(sums, centre)
@@ -108,9 +108,9 @@ def _about(M: Floats, centre: Floats, *, intercept: bool) -> Floats:
 def equations_of_rows(
     columns: Columns, data: Dataset, rows: Rows, *, intercept: bool
 ) -> tuple[Equations, Floats, Floats]:
-    """The same without products of columns, and the training rows and targets as the model sees them.
+    """Return the equations without products of columns, and the training rows and targets as the model sees them.
 
-    Rows and targets are multiplied by the root of their weights.
+    Rows and targets are multiplied by the square root of their weights.
     """
     shift = data.own_shift(rows)
     Z = data.X.take(rows, axis=0).astype(np.float64)
@@ -167,7 +167,7 @@ def _row_weights(data: Dataset, rows: Rows) -> Floats | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spectrum:
-    """What a check of doubtful candidates needs: a held-out row has the coordinates ((x − shift) − centre)·basis."""
+    """Holds what checks of doubtful candidates need: a held-out row's coordinates are ((x − shift) − centre)·basis."""
 
     basis: Floats  # columns × directions
     inverse: Floats  # directions × candidates: 1 / (λ + α), 0 where cut off
@@ -176,7 +176,7 @@ class Spectrum:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinearPredictors:
-    """Linear predictors, one for each candidate and target: (x − shift)·coef + constant."""
+    """Holds linear predictors, one for each candidate and target: (x − shift)·coef + constant."""
 
     coef: Floats  # columns × candidates × targets
     constant: Floats  # candidates × targets
@@ -188,7 +188,7 @@ class LinearPredictors:
 def linear_predictors(
     equations: Equations, weights: Floats, doubtful: Mapping[tuple[int, ...], Spectrum] | None = None
 ) -> LinearPredictors:
-    """Weights of scaled columns (columns × candidates × targets), and spectra in them, as predictors on columns."""
+    """Convert weights (columns × candidates × targets) and spectra on scaled columns to predictors on columns of X."""
     scale = equations.scale[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
         coef = weights / scale[:, None]
@@ -203,7 +203,7 @@ def linear_predictors(
 
 
 def linear_numbers(predictors: LinearPredictors, data: Dataset, rows: Rows) -> tuple[Floats, Bools]:
-    """Numbers for held-out rows × candidates × targets, and the candidates whose errors stay within the tier."""
+    """Return numbers (rows × candidates × targets), and the candidates whose errors stay within the tier."""
     width, candidates, targets = predictors.coef.shape
     flat = np.ascontiguousarray(predictors.coef.reshape(width, candidates * targets))
     numbers = np.empty((len(rows), candidates * targets))
@@ -221,21 +221,21 @@ def linear_numbers(predictors: LinearPredictors, data: Dataset, rows: Rows) -> t
 
 
 def largest_error(coordinates: Floats, spectrum: Spectrum) -> Floats:
-    """For each candidate, how far rounding may move the response of the worst of these held-out rows."""
+    """Return, for each candidate, how far rounding may move its response on the worst of these held-out rows."""
     with np.errstate(over="ignore", invalid="ignore"):
         growth = np.sqrt((coordinates**2 @ spectrum.inverse**2).max(axis=0, initial=0.0))
         return np.asarray(ROUNDINGS * EPS * growth * spectrum.size)
 
 
 def number_responses(task: Task, numbers: Floats, dtype: np.dtype[Any]) -> list[Responses]:
-    """What regressors answer, one for each candidate, from rows × candidates × targets."""
+    """Return what regressors answer, one for each candidate, from rows × candidates × targets."""
     values = numbers if task.y.ndim > 1 else numbers[:, :, 0]
     each = (values[:, place] for place in range(values.shape[1]))
     return [Responses(predict=np.ascontiguousarray(predictions, dtype=dtype)) for predictions in each]
 
 
 def class_responses(task: Task, numbers: Floats, methods: frozenset[str], dtype: np.dtype[Any]) -> list[Responses]:
-    """What linear classifiers answer: the class of the largest score, of two classes by the sign of one score."""
+    """Return what linear classifiers answer: the class of the largest score, or with two by one score's sign."""
     classes = labels_of(task)
     scores = numbers[:, :, 0] if len(classes) == 2 else numbers
     codes = (scores > 0).astype(np.intp) if scores.ndim == 2 else scores.argmax(axis=2)

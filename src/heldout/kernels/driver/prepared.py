@@ -1,7 +1,7 @@
 """Kernels that answer one training set at a time: its rows are prepared once, then all candidates share them.
 
-The steps before the model are fitted and applied by scikit-learn itself, once for each training set, whatever they
-are. What the kernel is not sure of is left to brute force, candidate by candidate.
+scikit-learn itself fits and applies the steps before the model, whatever they are, once for each training set. The
+candidates of which the kernel is not sure are left to brute force, one by one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from heldout.task.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidate:
-    """One candidate, taken apart. What a kernel reads besides is in a class of its own."""
+    """Holds one candidate, split into the steps before the model and the model. Kernels extend it in a subclass."""
 
     number: int
     before: Pipeline | None  # the steps before the model, not fitted; None where X goes straight to the model
@@ -44,22 +44,22 @@ class Candidate:
 
     @property
     def preparation(self) -> Hashable:
-        """Equal for candidates whose steps before the model are equal."""
+        """Key that is equal for candidates whose steps before the model are equal."""
         return () if self.before is None else signature(self.before.steps)
 
     @property
     def group(self) -> Hashable:
-        """Equal for candidates that are answered together."""
+        """Key that is equal for candidates that are answered together."""
         return self.preparation
 
     def methods(self, task: Task) -> tuple[str, ...]:
-        """The response methods of which the kernel knows the answers."""
+        """Return the response methods whose answers the kernel computes."""
         return ("predict",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PreparedRows:
-    """One training set and its held-out sides after the steps before the model."""
+    """Holds one training set and its held-out sets after the steps before the model."""
 
     train: Any
     held: list[Any]
@@ -68,7 +68,7 @@ class PreparedRows:
 
 
 def take_apart(number: int, estimator: Any) -> Candidate:
-    """The steps before the model, and the model. Raises Refuse for Pipelines that do more than call their steps."""
+    """Split an estimator into steps and model. Raise Refuse for a Pipeline that does more than call its steps."""
     if not isinstance(estimator, Pipeline):
         return Candidate(number=number, before=None, model=estimator)
     last = estimator.steps[-1][1]
@@ -88,14 +88,14 @@ Read = TypeVar("Read", bound=Candidate)
 
 
 class PreparedKernel(AcrossKernel, Generic[Read]):
-    """A kernel that prepares the rows of each training set by scikit-learn's own steps."""
+    """Base class of kernels whose rows are prepared by scikit-learn's own steps, once for each training set."""
 
     @abstractmethod
     def read(self, candidate: Candidate) -> Read:
-        """One candidate that ends in one of the models. Raises Refuse."""
+        """Return a candidate as this kernel reads it, if it ends in one of `models`. Raise Refuse if not answered."""
 
     def read_all(self, search: Search) -> tuple[dict[int, Read], tuple[str, ...]]:
-        """The candidates that are read, by number, and a reason for each kind of others: once for each search."""
+        """Return the candidates that can be read, by number, and why others cannot; once for each search."""
         return remember(search.memo, ("read", self.words), lambda: self._read_each(search))
 
     def _read_each(self, search: Search) -> tuple[dict[int, Read], tuple[str, ...]]:
@@ -112,7 +112,7 @@ class PreparedKernel(AcrossKernel, Generic[Read]):
         return found, tuple(refusals)
 
     def claim_where(self, search: Search, problem: Callable[[Read], str | None]) -> Claims:
-        """The candidates that are read, in their groups, but those with a problem."""
+        """Return claims on the readable candidates, in their groups, except those that have a problem."""
         found, refusals = self.read_all(search)
         reasons = dict.fromkeys(refusals)
         groups: dict[Hashable, list[int]] = {}
@@ -135,11 +135,11 @@ class PreparedKernel(AcrossKernel, Generic[Read]):
 
     @abstractmethod
     def answer_prepared(self, candidates: list[Read], step: Step, work: Work) -> Iterator[Answer]:
-        """Every candidate of the step in every training, where responses tell all that the losses ask for."""
+        """Yield the answers of the step's candidates in its trainings, if the losses need responses alone."""
 
 
 def prepare_rows(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[Rows]) -> PreparedRows | None:
-    """Training rows and sides after the steps before the model; None where these fail or warn: brute force tells."""
+    """Return the rows after the steps before the model; None, for brute force to tell, if these fail or warn."""
     if before is None:
         return fit_steps(None, work, rows, sides)
     try:
@@ -151,7 +151,7 @@ def prepare_rows(before: Pipeline | None, work: Work, rows: Rows, sides: Sequenc
 
 
 def fit_steps(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[Rows]) -> PreparedRows:
-    """Training rows and sides after the steps before the model, fitted on the training rows."""
+    """Return training and held-out rows after the steps before the model, fitted on the training rows."""
     task = work.task
     train, held = task.take(rows), [task.take(side) for side in sides]
     if before is not None:
@@ -166,7 +166,7 @@ def fit_steps(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[R
 
 @contextmanager
 def as_asked(work: Work) -> Iterator[None]:
-    """scikit-learn's configuration as it was where the study was asked, and one thread: settings of each thread."""
+    """Set the study's scikit-learn configuration and one computing thread, which are settings of each thread."""
     one_thread = _openmp().limit(limits=1)
     with sklearn.config_context(**work.config), joblib.parallel_config(backend="sequential"), one_thread:
         yield
@@ -180,7 +180,7 @@ def _openmp() -> ThreadpoolController:
 def score_training(
     step: Step, work: Work, training: Training, found: Sequence[Mapping[int, Responses]], *, seconds: float
 ) -> Iterator[Answer]:
-    """Score what was found on each held-out side, by candidate; brute force answers the candidates that are missing."""
+    """Yield the scores of what was found on each held-out set; brute force answers missing candidates."""
     missing: dict[tuple[int, ...], list[int]] = {}
     for candidate in step.candidates:
         sides = tuple(side for side, responses in enumerate(found) if candidate not in responses)

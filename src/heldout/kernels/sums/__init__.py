@@ -1,1 +1,1 @@
-"""Sums over rows that describe training sets: how they are made, and how far rounding errors may have gone in them."""
+"""Sums over rows that describe training sets: how they are computed, and how large their rounding errors may be."""

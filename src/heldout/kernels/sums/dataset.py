@@ -1,4 +1,4 @@
-"""The data as sums are made of them: which columns, targets and weights, and how rows are read."""
+"""The data from which sums are computed: which columns, targets and weights, and how rows are read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heldout.task.task import Task
 
 
 def matrix_of(task: Task) -> NDArray[Any]:
-    """X as a C-ordered matrix: the user's own memory where that is one."""
+    """Return X as a C-ordered matrix; an array that already is one is not copied."""
     kind = task.container
     if kind == "array":
         return np.ascontiguousarray(task.X)
@@ -26,7 +26,7 @@ def matrix_of(task: Task) -> NDArray[Any]:
 
 
 def data_problem(task: Task) -> str:
-    """Why X is not a dense, finite matrix of numbers, in words; "" if it is. The first call takes a pass over X."""
+    """Return why X is not a dense, finite matrix of numbers, in words; "" if it is. The first call reads X once."""
     return remember(task.memo, "data problem", lambda: _data_problem(task))
 
 
@@ -42,28 +42,29 @@ def _data_problem(task: Task) -> str:
 
 
 def class_codes(task: Task) -> NDArray[np.intp]:
-    """The position of each row's class among the sorted classes."""
+    """Return the position of each row's class among the sorted classes."""
     assert task.classes is not None, "only tasks of one class a row have class codes"
     classes = task.classes
     return remember(task.memo, "class codes", lambda: np.searchsorted(classes, task.y).astype(np.intp))
 
 
 def smallest_class(task: Task) -> int:
-    """How many rows the smallest class has."""
+    """Return the number of rows of the smallest class."""
     return remember(task.memo, "smallest class", lambda: int(np.bincount(class_codes(task)).min()))
 
 
 def labels_of(task: Task) -> NDArray[Any]:
-    """The classes as scikit-learn keeps them: text in the narrowest type that holds it."""
+    """Return the classes as scikit-learn stores them: strings have the narrowest dtype that holds them."""
     assert task.classes is not None, "only tasks of one class a row have labels"
     return np.asarray(task.classes.tolist()) if task.classes.dtype.kind in "UO" else task.classes
 
 
 def numeric_type(task: Task, places: tuple[int, ...] | None, *, first_of_polars: bool) -> np.dtype[Any]:
-    """float32 where scikit-learn computes and answers in float32, else float64.
+    """Return float32 where scikit-learn computes and answers in float32, else float64.
 
-    `places` are the columns that the model sees, None for all. Of polars scikit-learn learns no types beforehand:
-    a step that accepts both precisions (`first_of_polars`) then reads the first it accepts, which is float64.
+    `places` are the columns that the model sees; None means all. scikit-learn does not look at the types of polars
+    columns beforehand: a step that accepts both precisions (`first_of_polars`) then converts to the first it accepts,
+    float64.
     """
     if task.container == "polars" and first_of_polars:
         return np.dtype(np.float64)
@@ -73,7 +74,7 @@ def numeric_type(task: Task, places: tuple[int, ...] | None, *, first_of_polars:
 
 
 def column_types(task: Task) -> list[np.dtype[Any]]:
-    """The numeric type of each column, or of the whole array. Raises Refuse where X is no dense table of numbers."""
+    """Return the dtype of each column, or of the whole array. Raise Refuse if X is no dense table of numbers."""
     kind = task.container
     if kind == "sparse":
         raise Refuse("X is sparse; the statistics are made of dense columns")
@@ -104,9 +105,9 @@ SAMPLED_ROWS = 256  # rows that show the spread of columns, and that most column
 
 
 class Shift(NamedTuple):
-    """What is subtracted from columns and targets. It changes rounding alone.
+    """Holds the offset that is subtracted from columns and targets. It changes rounding errors alone.
 
-    A constant column is shifted by its very value, so that exact zeros are left.
+    A constant column is shifted by its own value, so that exact zeros are left.
     """
 
     x: Floats  # columns, or classes × columns
@@ -114,12 +115,11 @@ class Shift(NamedTuple):
 
 
 def column_shift(values: NDArray[Any], rows: Rows | None) -> Floats:
-    """Return the offset that is subtracted from each column: about its mean.
+    """Return the offset to subtract from each column: about its mean, or the value of a constant column.
 
-    It is the value of a constant column, and 0 if the mean is within one standard deviation of 0.
-
-    A column about zero loses no digits as it is, and to shift no column spares a pass over every chunk. For all rows
-    the mean of a sample will do; for given rows, whose products lost digits about that one, it is their own mean.
+    The offset is 0 if the mean is within one standard deviation of 0: such a column loses no digits as it is, and if no
+    column is shifted, every chunk saves a pass. For all rows (None) the mean of a sample is enough. For given rows,
+    whose products lost digits about that offset, it is their own mean.
     """
     count = len(values) if rows is None else len(rows)
     places = np.arange(0, count, max(1, count // SAMPLED_ROWS))
@@ -139,7 +139,7 @@ def column_shift(values: NDArray[Any], rows: Rows | None) -> Floats:
 
 
 def class_shifts(X: NDArray[Any], codes: NDArray[Any], rows: Rows | None, count: int) -> Floats:
-    """The mean of each column in each class; the very value of a column that is constant there."""
+    """Return the mean of each column in each class, or its exact value if it is constant there."""
     shifts = np.zeros((count, X.shape[1]))
     codes = codes if rows is None else codes[rows]
     for code in range(count):
@@ -167,20 +167,20 @@ def _chunks(values: NDArray[Any], rows: Rows | None) -> Iterator[NDArray[Any]]:
 
 
 class MatrixSource(Protocol):
-    """How the matrix that is summed is made of a task, where it is not X as it is. Hashable."""
+    """Declares how the matrix that is summed is made of a task, if it is not X itself. Hashable."""
 
     def problem(self, task: Task) -> str:
-        """Why it cannot be made, in words; "" if it can."""
+        """Return why the matrix cannot be made, in words; "" if it can."""
         ...
 
     def make(self, task: Task) -> Any:
-        """The matrix: dense, or sparse by rows."""
+        """Return the matrix: dense, or sparse by rows."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Which sums are kept. Equal layouts share them, whatever the kernel."""
+    """Declares which sums are kept. Kernels with equal layouts share them."""
 
     kind: str = "products"  # of columns, targets and one; "squares": Σx and Σx² alone; "totals": Σx alone
     matrix: MatrixSource | None = None  # None: X as it is
@@ -192,7 +192,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Dataset:
-    """The data as a layout reads them."""
+    """Holds the data as a layout reads them."""
 
     layout: Layout
     X: Any  # rows × columns: C order, any numeric type; or sparse by rows, for totals
@@ -204,23 +204,23 @@ class Dataset:
 
     @property
     def width(self) -> int:
-        """Columns, and where products are kept targets and the constant beside them."""
+        """Number of columns; where products are kept, with the targets and the constant."""
         more = self.Y.shape[1] + 1 if self.layout.kind == "products" else 0
         return max(1, int(self.X.shape[1] + more))
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The shape of the sums of one set of rows."""
+        """Shape of the sums of one set of rows."""
         layers = {"products": self.width, "squares": 2, "totals": 1}[self.layout.kind]
         return (self.class_count, layers, self.width)
 
     @property
     def chunk(self) -> int:
-        """Rows read at a time: fixed by the width, so that sums have the same bits whichever thread makes them."""
+        """Number of rows read at a time, from the width alone, so that sums have the same bits on every thread."""
         return max(32, min(8192, CHUNK_NUMBERS // self.width))
 
     def by_class(self, rows: Rows) -> list[Rows]:
-        """These rows, class by class, where classes have sums of their own."""
+        """Return these rows in one array for each class if classes have their own sums, else in one array."""
         if self.codes is None:
             return [rows]
         codes = self.codes[rows]
@@ -237,7 +237,7 @@ class Dataset:
 
 
 def make_dataset(task: Task, layout: Layout, X: Any) -> Dataset:
-    """The data of a task in this layout; X holds the layout's columns."""
+    """Return the data of a task in this layout; X holds the layout's columns."""
     count, weight = 1, task.weight
     codes: NDArray[Any] | None = None
     if layout.by_class or layout.class_weight:
@@ -275,7 +275,7 @@ def _targets(task: Task, layout: Layout) -> Floats:
 
 
 class ChunkReader:
-    """Reads rows as float64 less their shift, into memory that is used again: fresh memory costs more than the sums."""
+    """Reads rows as float64 less their shift into a reused buffer, since new memory costs more than the sums."""
 
     def __init__(self, data: Dataset, rows: int) -> None:
         self._X = data.X
@@ -284,9 +284,9 @@ class ChunkReader:
         self._squares: Floats | None = None
 
     def read(self, rows: Rows, shift: Floats) -> Floats:
-        """The columns of these rows less their shift; valid until the next call, and not to be written to.
+        """Return these rows less their shift. The result is valid until the next call and must not be written to.
 
-        Rows that follow each other and need no change are read where they are.
+        Consecutive rows that need no change are returned as a view of X.
         """
         shifts = bool(shift.any())
         if self._X.dtype == np.float64 and not shifts and _follow_each_other(rows):
@@ -300,7 +300,7 @@ class ChunkReader:
         return changed
 
     def times(self, x: Floats, factors: Floats) -> Floats:
-        """What was read last, times a number for each row; it takes the place of what was read."""
+        """Return what was read last, with each row multiplied by its factor, in the same buffer."""
         return np.multiply(x, factors, out=self._changed[: len(x)])
 
     def squares(self, x: Floats) -> Floats:
@@ -310,7 +310,7 @@ class ChunkReader:
 
 
 def read_chunks(data: Dataset, rows: Rows, shift: Floats, size: int | None = None) -> Iterator[tuple[slice, Floats]]:
-    """Read these rows in chunks, less their shift, each with its place among the rows; valid until the next."""
+    """Yield these rows in chunks, less their shift, each with its slice of the rows; valid until the next."""
     size = data.chunk if size is None else size
     reader = ChunkReader(data, min(size, len(rows)))
     for start in range(0, len(rows), size):

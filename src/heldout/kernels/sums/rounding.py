@@ -1,4 +1,4 @@
-"""The policy of rounding errors: when sums have lost digits, and when labels and probabilities are certain."""
+"""Policy on rounding errors: when sums have lost digits, and when labels and probabilities are certain."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def check_digits(left: Floats, reach: Floats, now: Floats) -> None:
 
 
 def scales(variance: Floats, mean: Floats, count: int, scaled: Bools) -> Floats:
-    """What StandardScaler divides columns by: 1 where it takes a column for constant.
+    """Return what StandardScaler divides columns by: 1 if it treats a column as constant.
 
-    Raises LostDigits where rounding decides whether a column is constant.
+    Raise LostDigits where rounding decides whether a column is constant.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         bound = (count * mean * EPS) ** 2
@@ -73,7 +73,7 @@ def certain_classes(
 
 
 def _margins(scores: Floats) -> Floats:
-    """How far the largest score of each row is above the next: rows × candidates."""
+    """Return how far the largest score of each row is above the next: rows × candidates."""
     count = scores.shape[2]
     if count == 1:
         return np.asarray(np.abs(scores[:, :, 0]))

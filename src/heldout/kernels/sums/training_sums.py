@@ -1,4 +1,4 @@
-"""The sums of training sets: which rows are read for them, and which sums come by adding and subtracting others."""
+"""Sums of training sets: for which of them rows are read, and which come from adding and subtracting other sums."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from heldout.study.study import TrainRef
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sums:
-    """Of one set of rows and for each class: products of [x − shift, y − shift, 1], or Σ(x − shift) with Σ(x − shift)².
+    """Holds the sums of one set of rows: products of [x − shift, y − shift, 1], or Σ(x − shift) and Σ(x − shift)².
 
-    `whole` remembers the sums that these were subtracted from: their size tells how many digits are left.
+    Each class may have its own. `whole` holds the sums from which these were subtracted: their size tells how many
+    digits are left.
     """
 
     kind: str = "products"  # or "squares" or "totals": see Layout
@@ -37,13 +38,13 @@ class Sums:
 
     @property
     def reach(self) -> Floats:
-        """How large sums of squares (or totals) were before rows were taken out: classes × width."""
+        """Sums of squares (or totals) before rows were subtracted, which bound the errors: classes × width."""
         grams = self._before.grams
         return np.asarray(np.einsum("sii->si", grams)) if self.kind == "products" else grams[:, -1]
 
     @property
     def weights_reach(self) -> Floats:
-        """How large the sums of weights were: classes."""
+        """Sums of weights before rows were subtracted: classes."""
         return self._before.weights
 
     @property
@@ -56,7 +57,7 @@ class Sums:
 
 
 def sum_rows(data: Dataset, rows: Rows, shift: Shift | None = None) -> Sums:
-    """The sums of these rows, read in chunks of a fixed size."""
+    """Return the sums of these rows, read in chunks of a fixed size."""
     shift = data.shift if shift is None else shift
     kind = data.layout.kind
     if sparse.issparse(data.X):
@@ -127,12 +128,12 @@ def _add_squares(table: Floats, x: Floats, weight: Floats | None, reader: ChunkR
 
 
 def plus(left: Sums, right: Sums) -> Sums:
-    """The sums of the rows of both."""
+    """Return the sums of the rows of both."""
     return _combined(np.add, left, right)
 
 
 def minus(whole: Sums, part: Sums) -> Sums:
-    """The sums of the rows of `whole` that are not in `part`."""
+    """Return the sums of the rows of `whole` that are not in `part`."""
     return replace(_combined(np.subtract, whole, part), whole=whole if whole.whole is None else whole.whole)
 
 
@@ -160,10 +161,10 @@ class RowSet(NamedTuple):
 
 
 class TrainingSums:
-    """Sums of training sets. Sums of blocks and totals are kept as products while there is room.
+    """Computes the sums of training sets, and keeps those of blocks and totals within the memory limit.
 
-    How the sums of a training set are made depends on the study's splits alone, never on what is kept, so that
-    a resumed study has the same bits.
+    How a training set's sums are computed depends on the study's splits alone, never on what is kept, so that a resumed
+    study has the same bits.
     """
 
     def __init__(self, work: Work, data: Dataset, spread: Spread) -> None:
@@ -177,11 +178,11 @@ class TrainingSums:
 
     @property
     def nbytes(self) -> int:
-        """What the sums of one set of rows take."""
+        """Bytes that the sums of one set of rows take."""
         return int(8 * np.prod(self._data.shape))
 
     def of(self, ref: TrainRef) -> Sums:
-        """The sums of one training set that was prepared. Threads may call this: it starts none."""
+        """Return the sums of one training set that was prepared. Threads may call this, since it starts none."""
         way, name = self._way(ref)
         if way == "total":
             return self._totals[name]
@@ -190,11 +191,11 @@ class TrainingSums:
         return self._read(RowSet("train", ref.splits, ref.part))
 
     def about_own_means(self, rows: Rows) -> Sums:
-        """The sums of these rows about their own means, read from the rows: nothing is subtracted."""
+        """Return the sums of these rows about their own means, from the rows, with no sums subtracted."""
         return sum_rows(self._data, rows, self._data.own_shift(rows))
 
     def total(self, name: str) -> Sums:
-        """The sums of all rows of one splits."""
+        """Return the sums of all rows of one splits."""
         kept = self._kept(self._all_rows(name))
         if kept is not None:
             return kept
@@ -208,7 +209,7 @@ class TrainingSums:
         return total
 
     def prepare(self, refs: Sequence[TrainRef]) -> None:
-        """Make the sums that these training sets need, spread over threads, as far as they may be kept."""
+        """Compute the sums that these training sets need, on threads, as far as there is memory to keep them."""
         ways = [(ref, *self._way(ref)) for ref in refs]
         totals = list(dict.fromkeys([name or ref.splits for ref, way, name in ways if way != "apart"]))
         wanted: dict[bytes, RowSet] = {}
@@ -221,7 +222,7 @@ class TrainingSums:
         self._totals = {name: self.total(name) for name in totals}
 
     def sum(self, rows: RowSet) -> Sums:
-        """The sums of a set of rows, made from the rows."""
+        """Return the sums of a set of rows, computed from the rows."""
         return sum_rows(self._data, self._rows(rows))
 
     def _needed(self, ways: Sequence[tuple[TrainRef, str, str]], totals: Sequence[str]) -> Iterator[RowSet]:
@@ -235,7 +236,11 @@ class TrainingSums:
                 yield RowSet("held", ref.splits, ref.part)
 
     def _way(self, ref: TrainRef) -> tuple[str, str]:
-        """How a training set's sums are made: read "apart", the "total" of a splits, or the "rest" of its own."""
+        """Return how a training set's sums are computed, and for "total" the name of the splits.
+
+        "apart" reads the training rows. "total" takes all rows of a splits. "rest" subtracts the held-out rows from all
+        rows of its own splits.
+        """
         return remember(self._ways, ref, lambda: self._find_way(ref))
 
     def _find_way(self, ref: TrainRef) -> tuple[str, str]:
@@ -252,7 +257,10 @@ class TrainingSums:
         return "rest", ""
 
     def _whole_named(self) -> dict[bytes, str]:
-        """The splits whose rows all together are a training set of another, as inner splits are of an outer part."""
+        """Return the names of splits by the digest of all their rows.
+
+        All rows of an inner splits are a training set of the outer splits, which then takes their total.
+        """
         if self._wholes is None:
             self._wholes = {}
             several = len(self._work.splits) > 1
@@ -269,7 +277,7 @@ class TrainingSums:
         return remember(self._pieces_of, name, lambda: self._cut(name))
 
     def _cut(self, name: str) -> list[RowSet]:
-        """What a total is added up from: its blocks, or pieces of about one size where blocks are small."""
+        """Return the row sets whose sums make a total: its blocks, or slices of about one size if blocks are small."""
         splits, count = self._work.splits[name], len(self._work.splits[name].rows)
         blocks = int(np.searchsorted(splits.held_cuts, count)) if covers(splits) else count
         least = self._data.width if self._data.layout.kind == "products" else 32
@@ -310,5 +318,5 @@ class TrainingSums:
 
 
 def covers(splits: Splits) -> bool:
-    """Whether the parts of the first repeat hold out every row once."""
+    """Return whether the parts of the first repeat hold out every row once."""
     return splits.recipe.partition and len(splits.held) >= len(splits.rows)
