@@ -1,1 +1,1 @@
-"""Ridge regression and its kin from sums over rows: every training set is a difference of sums."""
+"""Ridge, RidgeClassifier and least squares from sums over rows; a training set's sums are a difference of sums."""

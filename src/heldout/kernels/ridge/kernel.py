@@ -1,4 +1,4 @@
-"""The kernel `ridge`: linear least squares with a quadratic penalty, every alpha from sums over rows."""
+"""The kernel `ridge`: solves least squares with a quadratic penalty, for all alphas, from sums over rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SOLVERS = ("auto", "cholesky", "svd")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A linear model. Equal forms differ in nothing but alpha."""
+    """Declares a linear model without its alpha: models of equal form differ in alpha alone."""
 
     kind: type
     intercept: bool

@@ -1,9 +1,9 @@
-"""Leave-one-out from one decomposition: every row's fit without it is a change of rank one.
+"""Leave-one-out from one eigendecomposition: leaving out one row changes the equations by rank one.
 
 Without row i the matrix is C − cᵢuᵢuᵢᵀ + α·Dᵢ and the right side d − cᵢuᵢvᵢ, with uᵢ and vᵢ the row and its target
 about the centre. Without a scaler D is the identity, and Sherman–Morrison gives the held-out response from the
-leverage. A scaler changes Dᵢ too: see `scaled_rows`. Least squares is the case α = 0, as long as scikit-learn counts no
-direction as absent: without a row of leverage h the smallest eigenvalue keeps at least the share 1 − h.
+leverage. A scaler changes Dᵢ too: see `scaled_leave_one_out`. Least squares is the case α = 0, as long as scikit-learn
+treats no direction as absent: without a row of leverage h the smallest eigenvalue keeps at least the share 1 − h.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CUT_AWAY = 4.0  # how far the smallest eigenvalue must stay above the cutoff of 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Base:
-    """The full set about its centre, decomposed."""
+    """Holds the equations of the full set about its centre, and their eigendecomposition."""
 
     equations: Equations
     eigen: Eigen
@@ -39,12 +39,12 @@ class Base:
     squares: Floats | None  # columns: what shares are fractions of, infinite where there is no scaler
     doubtful: Bools  # alphas
     size: Floats  # alphas: how large errors of matrix and right side are
-    spare: float = np.inf  # least squares: the smallest share of the largest eigenvalue, over the least that counts
+    spare: float = np.inf  # least squares: smallest over largest eigenvalue, divided by the least share that counts
     folded: Floats | float = 1.0  # columns: what turns shares of `squares` back into a scaler's own
 
 
 def applies(group: Group, rows: int) -> bool:
-    """Whether leaving one row out is a change of rank one for this form, and rows outnumber columns."""
+    """Return whether leaving out one row is a rank-one change for this form, and rows outnumber columns."""
     if rows - 1 <= group.data.X.shape[1] + 1:
         return False
     if group.form.intercept or not np.any(group.columns.centred):
@@ -54,9 +54,9 @@ def applies(group: Group, rows: int) -> bool:
 
 
 def leave_one_out(group: Group, total: Sums, held: Rows) -> tuple[Floats, Bools]:
-    """Responses (held × alphas × targets) of fits on all rows less each held row, and which of them are reliable.
+    """Return responses (held × alphas × targets) of fits on all rows but each held row, and which are reliable.
 
-    Raises LostDigits or Undecided where the set as a whole cannot be answered this way.
+    Raise LostDigits or Undecided if the set as a whole cannot be answered this way.
     """
     responses = np.empty((len(held), len(group.values), group.data.Y.shape[1]))
     reliable = np.zeros((len(held), len(group.values)), dtype=bool)
@@ -71,7 +71,7 @@ def leave_one_out(group: Group, total: Sums, held: Rows) -> tuple[Floats, Bools]
 
 
 def _bases(group: Group, total: Sums, held: Rows) -> Iterator[tuple[Base, NDArray[np.intp]]]:
-    """Bases for all rows, or for each class where leaving a row out changes the weight of its class."""
+    """Yield each base with the positions of its held rows: all, or those of one class if classes are balanced."""
     intercept = bool(group.form.intercept or np.any(group.columns.centred))  # see `applies`
     codes = group.data.codes
     if codes is None:
@@ -91,7 +91,7 @@ def _bases(group: Group, total: Sums, held: Rows) -> Iterator[tuple[Base, NDArra
 
 
 def _decomposed(group: Group, equations: Equations, factor: float) -> Iterator[Base]:
-    """One decomposition for all alphas; then one each for those that its condition leaves in doubt."""
+    """Yield one decomposition for all alphas; then one each for alphas that its condition number leaves in doubt."""
     alphas = group.values
     scaled = group.columns.flags("scaled", len(equations.centre)) & (equations.squares > 0)
     # n − 1 in the place of n: the scale of a row left out is then the full set's times √(1 − share).
@@ -143,7 +143,7 @@ def _decomposed(group: Group, equations: Equations, factor: float) -> Iterator[B
 def _inverted(
     values: Floats, vectors: Floats, d: Floats, alphas: Floats, equations: Equations
 ) -> tuple[Floats, Bools, Floats]:
-    """Inverses for each alpha, which alphas are in doubt, and the size of errors."""
+    """Return inverses for each alpha, which alphas are in doubt, and the size of rounding errors."""
     inverse = inverses(values, alphas, None)
     with np.errstate(over="ignore", invalid="ignore"):
         inside = inverse[:, :, None] * (vectors.T @ d)[:, None, :]
@@ -151,7 +151,7 @@ def _inverted(
 
 
 def _spare(values: Floats, cutoff: float | None) -> float:
-    """How far the smallest eigenvalue is above what least squares counts; raises Undecided where it may be below."""
+    """Return how far the smallest eigenvalue is above the cutoff of least squares. Raise Undecided if too near."""
     if cutoff is None:
         return np.inf
     least = cutoff**2 + CUT_MARGIN
@@ -183,7 +183,7 @@ def _answer_rows(job: tuple[Base, Group, Rows]) -> tuple[Floats, Bools]:
 
 
 def _is_good(base: Base, change: Change, taken_out: Floats | None, left: Floats, z: Floats, *, values: Floats) -> Bools:
-    """Rows and alphas that rounding leaves inside the tier."""
+    """Return which rows and alphas stay within the tier in spite of rounding errors."""
     own = change.c[:, None] * change.v**2 > (1.0 - NEARLY_ALL) * base.equations.yy
     lost: Bools = np.any(own & (base.equations.yy > 0), axis=1)
     if taken_out is not None:

@@ -1,9 +1,9 @@
-"""Held-out responses of single rows from one eigendecomposition, with a scaler inside or without.
+"""Leave-one-out responses from one eigendecomposition, with or without a scaler before the model.
 
-A scaler fitted without row i divides column j by a standard deviation that is smaller by the row's share eᵢⱼ of the
-sum of squares. In the scale of the full set this takes α·diag(eᵢ) from the matrix, besides the change of rank one.
-With Bᵢ the matrix without the diagonal term, ω = Bᵢ⁻¹(dᵢ + α·eᵢ∘ω) is a contraction, whose factor is known
-beforehand; each round costs two matrix products for all rows together.
+A scaler fitted without row i divides column j by a smaller standard deviation: the sum of squares lacks the row's share
+eᵢⱼ. In the scale of the full set this subtracts α·diag(eᵢ) from the matrix, besides the change of rank one. With Bᵢ the
+matrix without the diagonal term, ω = Bᵢ⁻¹(dᵢ + α·eᵢ∘ω) is solved by fixed-point iteration. Its contraction factor is
+known beforehand, and each round costs two matrix products for all rows together.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DENSE_NUMBERS = 1 << 21  # of matrices solved at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Eigen:
-    """The matrix of the full set, decomposed, in units of `unit`; one decomposition for one alpha or for several."""
+    """Holds the matrix of the full set and its eigendecomposition, in units of `unit`, for one alpha or several."""
 
     vectors: Floats
     inverse: Floats  # directions × alphas: 1/(λ+α)
@@ -37,7 +37,7 @@ class Eigen:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Change:
-    """What leaving each of some rows out changes."""
+    """Holds what changes in the equations if each of some rows is left out."""
 
     u: Floats  # rows × columns, about the centre, in units
     v: Floats  # rows × targets, about the centre
@@ -46,7 +46,7 @@ class Change:
 
 
 def corrected(eigen: Eigen, change: Change) -> tuple[Floats, Floats, Floats]:
-    """uᵢ·ωᵢ for rows × alphas × targets; 1 − leverage; and the coordinates of the rows."""
+    """Return uᵢ·ωᵢ (rows × alphas × targets), 1 − leverage (rows × alphas), and the coordinates of the rows."""
     z = change.u @ eigen.vectors
     leverage = change.c[:, None] * (z**2 @ eigen.inverse)
     left = 1.0 - leverage
@@ -78,14 +78,14 @@ class _At:
 
 
 def _factors(eigen: Eigen, share: Floats, left: Floats) -> Floats:
-    """The most that a round leaves of the error, rows × alphas: Bᵢ is at least (1 − h) times the full matrix."""
+    """Return bounds on a round's contraction factor, rows × alphas: Bᵢ is at least (1 − h) times the full matrix."""
     return np.asarray(eigen.penalty * share.max(axis=1)[:, None] * eigen.inverse.max(axis=0) / left)
 
 
 def _rounds(
     eigen: Eigen, change: Change, z: Floats, left: Floats, at: _At, *, rows: NDArray[np.intp] | slice
 ) -> Floats:
-    """What the fixed-point rounds add to the responses of these rows at one alpha."""
+    """Return what the rounds of the fixed-point iteration add to the responses of these rows at one alpha."""
     assert change.share is not None
     V, inverse = eigen.vectors, eigen.inverse[:, at.place]
     c, v = change.c[rows], change.v[rows, at.target]
@@ -111,7 +111,7 @@ def _rounds(
 
 
 def _solve_slow(eigen: Eigen, change: Change, factors: Floats, inside: Floats) -> None:
-    """Responses of the rows that contract too slowly, by solving their own equations."""
+    """Write into `inside` the responses of rows that converge too slowly, by solving each row's equations."""
     assert change.share is not None
     width = change.u.shape[1]
     diagonal = np.arange(width)

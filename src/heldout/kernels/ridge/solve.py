@@ -1,4 +1,4 @@
-"""Solving the normal equations for every alpha at once, with an estimate of how far rounding may have gone."""
+"""Solves the normal equations for all alphas at once, and estimates the rounding errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CUT_MARGIN = 1e-13  # of the largest eigenvalue: nearer to the cutoff than this,
 
 
 def solve(equations: Equations, alphas: Floats, *, cutoff: float | None) -> LinearPredictors:
-    """The predictors for these alphas; `cutoff` is that of least squares, where alpha is 0."""
+    """Return the predictors for these alphas; `cutoff` is that of least squares, where alpha is 0, else None."""
     if cutoff is None:
         weights: Floats = np.empty((len(equations.d), len(alphas), len(equations.yy)))
         unsafe: Iterable[int] = range(len(alphas))
@@ -38,10 +38,10 @@ def solve(equations: Equations, alphas: Floats, *, cutoff: float | None) -> Line
 
 
 def _each_alone(equations: Equations, alphas: Floats, places: Iterable[int], weights: Floats) -> LinearPredictors:
-    """Weights of these alphas, each from its own matrix brought to a diagonal of ones.
+    """Solve these alphas one by one, each with its matrix scaled to a diagonal of ones, and return all predictors.
 
-    Columns of very different sizes make a large condition number that harms nobody: products of columns are as
-    exact as the columns are, whatever their units. On the matrix of ones what is left is true collinearity.
+    Columns of very different sizes make a large condition number that does no harm: products of columns are as exact as
+    the columns are, whatever their units. With a diagonal of ones only true collinearity is left.
     """
     doubtful: dict[tuple[int, ...], Spectrum] = {}
     for place in places:
@@ -62,7 +62,7 @@ def _each_alone(equations: Equations, alphas: Floats, places: Iterable[int], wei
 
 
 def with_ones(C: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """The roots of the diagonal of C + αI, and that matrix divided by them on both sides."""
+    """Return the square roots of the diagonal of C + αI, and that matrix divided by them on both sides."""
     diagonal = np.diagonal(C) + alpha
     unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     A = C / np.outer(unit, unit)
@@ -71,13 +71,16 @@ def with_ones(C: Floats, alpha: float) -> tuple[Floats, Floats]:
 
 
 def sizes(largest: float, along: Floats, yy: Floats) -> Floats:
-    """For each alpha, how large rounding errors of the matrix times the weights, and of the right side, may be."""
+    """Return how large rounding errors of matrix times weights, and of the right side, may be for each alpha."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(largest * np.sqrt((along**2).sum(axis=(0, 2))) + np.sqrt(largest * yy.sum()))
 
 
 def inverses(values: Floats, alphas: Floats, cutoff: float | None) -> Floats:
-    """1/(λ+α) for each direction and alpha; for least squares, directions below the cutoff get 0."""
+    """Return 1/(λ+α) for each direction and alpha; for least squares, directions below the cutoff get 0.
+
+    Raise Undecided if rounding decides on which side of the cutoff a direction is.
+    """
     positive = np.maximum(values, 0.0)
     with np.errstate(divide="ignore"):
         inverse = 1.0 / (positive[:, None] + alphas)
@@ -96,13 +99,13 @@ def inverses(values: Floats, alphas: Floats, cutoff: float | None) -> Floats:
 
 
 def is_doubtful(values: Floats, inverse: Floats) -> Bools:
-    """Alphas at which the condition number leaves the answer's last nine digits to the held-out rows."""
+    """Return whether each alpha's condition number is too large to be sure of nine digits on any held-out row."""
     largest = max(float(values[-1]), 0.0)
     return np.asarray(~(largest * inverse.max(axis=0) <= SAFE_CONDITION))
 
 
 def _by_cholesky(A: Floats, right: Floats) -> Floats | None:
-    """The solution by Cholesky's factor, or None where the matrix is too badly conditioned to trust it unchecked."""
+    """Return the solution by Cholesky's method, or None if the matrix is too ill-conditioned to trust it unchecked."""
     factor, failed = lapack.dpotrf(A.copy(order="F"), lower=1, overwrite_a=1, clean=0)
     if failed:
         return None
@@ -113,13 +116,13 @@ def _by_cholesky(A: Floats, right: Floats) -> Floats | None:
     return solution
 
 
-SAFE_CONDITION = 3e4  # up to here rounding stays well along the tier, whatever the held-out rows
+SAFE_CONDITION = 3e4  # up to this condition number rounding errors stay well within the tier on any held-out rows
 
 
 def solve_all(C: Floats, d: Floats, alphas: Floats, weights: Floats) -> list[int]:
-    """Write the solutions of (C + αI)w = d into columns × alphas × targets; the places whose condition is not safe.
+    """Write the solutions of (C + αI)w = d into `weights`, columns × alphas × targets, and return the unsafe alphas.
 
-    Those places hold no answer.
+    These are positions of alphas whose condition number is not safe; `weights` holds no solution for them.
     """
     width, targets = d.shape
     if width < 2:
@@ -144,7 +147,7 @@ def solve_all(C: Floats, d: Floats, alphas: Floats, weights: Floats) -> list[int
 
 
 def _turn(reflectors: Floats, tau: Floats, values: Floats, way: str) -> Floats:
-    """Q or Qᵀ times these columns: the first row stays as it is."""
+    """Return Q or Qᵀ times these columns; the first row stays as it is."""
     turned = np.array(values, order="F")
     lower, _, failed = lapack.dormqr("L", way, reflectors, tau, turned[1:], 64 * max(1, turned.shape[1]))
     assert failed == 0, "dormqr fails on wrong arguments alone"
@@ -153,13 +156,13 @@ def _turn(reflectors: Floats, tau: Floats, values: Floats, way: str) -> Floats:
 
 
 def _solve(diagonal: Floats, off_diagonal: Floats, right: Floats) -> tuple[Floats, float, int]:
-    """The solution of a tridiagonal system, its reciprocal condition, and whether it failed."""
+    """Return the solution of a tridiagonal system, its reciprocal condition number, and LAPACK's error code."""
     _, _, solution, reciprocal, _, _, failed = lapack.dptsvx(diagonal, off_diagonal, right)
     return solution, float(reciprocal), int(failed)
 
 
 def solve_dual(group: Group, rows: Rows) -> LinearPredictors:
-    """The predictors trained on these rows, from the eigendecomposition of their kernel matrix."""
+    """Return the predictors trained on these rows, from the eigendecomposition of their Gram matrix."""
     cutoff = group.form.cutoff
     equations, Z, Y = equations_of_rows(group.columns, group.data, rows, intercept=group.form.intercept)
     values, vectors = np.linalg.eigh(Z @ Z.T)

@@ -1,1 +1,1 @@
-"""Learners answered from statistics that are sums over rows, gathered cell by cell in one pass over the data."""
+"""Learners answered from sums over rows, which one pass over a stream collects cell by cell."""

@@ -1,4 +1,4 @@
-"""GaussianNB and LinearDiscriminantAnalysis from statistics: counts and means of classes, variances and scatter."""
+"""GaussianNB and LinearDiscriminantAnalysis from statistics: class counts, class means, variances and scatter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from heldout.kernels.statistics.gather import Statistics
 from heldout.kernels.statistics.moments import Chain, Moments
 from heldout.kernels.sums.rounding import Floats, LostDigits, Refuse
 
-SAFE_SHARE = 1e-6  # smallest over largest eigenvalue of the scatter: below it nine digits are not sure
+SAFE_SHARE = 1e-6  # smallest over largest eigenvalue of the scatter: below it nine digits are not certain
 COLLINEAR = (
     "columns are nearly collinear within classes, so that statistics cannot vouch for nine digits. "
     "Leave columns out, use solver='lsqr' with shrinkage, or load the data"
@@ -43,7 +43,7 @@ class BayesFamily(EstimatorFamily):
 
 
 def class_moments(rows: Statistics) -> tuple[Floats, Floats]:
-    """Means and variances of the columns in each class. Raises LostDigits where a class lies far from the shift."""
+    """Return each class's column means and variances. Raise LostDigits if a class lies far from the shift."""
     grams, counts, columns = rows.grams[0], rows.counts[0][:, None], rows.columns
     offsets = grams[:, :columns, -1] / counts
     around = np.einsum("cii->ci", grams)[:, :columns]
@@ -54,7 +54,7 @@ def class_moments(rows: Statistics) -> tuple[Floats, Floats]:
 
 
 def _bayes_priors(given: Any, classes: int) -> NDArray[np.float64]:
-    """Priors of the user's own, refused as scikit-learn refuses them."""
+    """Return the user's priors. Raise ValueError for those that scikit-learn refuses, in its words."""
     priors = np.asarray(given, dtype=np.float64)
     if priors.shape != (classes,):
         raise ValueError("Number of priors must match number of classes.")
@@ -70,7 +70,7 @@ def _bayes_priors(given: Any, classes: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scatter:
-    """What discriminants need of some rows, in the coordinates of a scaler."""
+    """Holds what discriminants need of some rows, in the coordinates that a scaler gives."""
 
     means: Floats  # classes × columns
     within: Floats  # columns × columns: mean product about the class means
@@ -78,7 +78,7 @@ class Scatter:
 
 
 class DiscriminantFamily(EstimatorFamily):
-    """Linear discriminants by "svd", or by "lsqr" with a fixed shrinkage."""
+    """Linear discriminant analysis by solver "svd", or by "lsqr" with a fixed shrinkage."""
 
     def learned(self, chain: Chain, moments: Moments, rows: Statistics) -> dict[str, Any]:
         model, scatter = chain.model, scatter_of(rows, *chain.centre_and_scale(moments))
@@ -111,7 +111,7 @@ def check_discriminant(model: Any) -> None:
 
 
 def scatter_of(rows: Statistics, centre: Floats, scale: Floats) -> Scatter:
-    """Means of classes and scatter within them, after a scaler."""
+    """Return class means and the scatter within classes, after a scaler."""
     columns, counts = rows.columns, rows.counts[0]
     means, variances = class_moments(rows)
     offsets = means - rows.shift.x
@@ -122,7 +122,7 @@ def scatter_of(rows: Statistics, centre: Floats, scale: Floats) -> Scatter:
 
 
 def _by_svd(model: Any, scatter: Scatter, priors: Floats) -> dict[str, Any]:
-    """The solution of scikit-learn's "svd": scaled by the spread within classes, then along the class means."""
+    """Return what scikit-learn's "svd" learns: it scales by the spread within classes, then projects on class means."""
     count, classes = int(scatter.counts.sum()), len(scatter.counts)
     middle = priors @ scatter.means
     spread = np.sqrt(np.diagonal(scatter.within))

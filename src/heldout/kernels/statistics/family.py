@@ -1,4 +1,4 @@
-"""What a family of candidates gives from statistics, whatever the learner, and predictors that are estimators."""
+"""Families of candidates fitted from statistics, whatever the learner, and families of fitted estimators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from heldout.losses import Loss, needed_methods
 
 
 class Fits(Protocol):
-    """The predictors of a family trained on one set of rows, a place for each candidate."""
+    """The predictors of a family trained on one set of rows, one position for each candidate."""
 
     @property
     def failures(self) -> Mapping[int, str]:
@@ -28,11 +28,11 @@ class Fits(Protocol):
         ...
 
     def squares(self, held: Statistics) -> tuple[Floats, NDArray[np.bool_]] | None:
-        """Sums of squared errors on held-out rows, and where digits were lost; None where sums do not tell them."""
+        """Return sums of squared errors on held-out rows, and which lost digits; None if statistics give none."""
         ...
 
     def respond(self, X: Floats, losses: tuple[Loss, ...]) -> Sequence[Responses | None]:
-        """What each predictor answers on these rows; None at the places that failed."""
+        """Return what each predictor answers on these rows; None at the positions that failed."""
         ...
 
     def predictor(self, place: int, names: NDArray[Any] | None) -> Any:
@@ -41,31 +41,31 @@ class Fits(Protocol):
 
 
 class Family(Protocol):
-    """Candidates that are solved together."""
+    """Candidates that are fitted together."""
 
     @property
     def candidates(self) -> tuple[int, ...]: ...
 
     @property
     def single(self) -> bool:
-        """Whether predictors answer in single precision, as scikit-learn's do on such data."""
+        """Whether predictors answer in float32, as scikit-learn's do on such data."""
         ...
 
     def fit(self, rows: Statistics) -> Fits:
-        """Train on rows taken together as one cell. Raises LostDigits where another shift is needed."""
+        """Return the predictors trained on rows that form one cell. Raise LostDigits if another shift is needed."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EstimatorFamily:
-    """Classifiers that are made as fitted estimators, alone or behind a scaler."""
+    """Classifiers whose predictors are made as fitted estimators, alone or behind a scaler."""
 
     candidates: tuple[int, ...]
     chains: tuple[Chain, ...]
     single: bool = False
 
     def learned(self, chain: Chain, moments: Moments, rows: Statistics) -> dict[str, Any]:
-        """Return what the model's own fit learns of these rows. Raises ValueError with the reason if it cannot."""
+        """Return the attributes that the model's own fit learns of these rows. Raise ValueError if it cannot."""
         raise NotImplementedError
 
     def fit(self, rows: Statistics) -> EstimatorFits:
@@ -83,13 +83,13 @@ class EstimatorFamily:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EstimatorFits:
-    """A fitted estimator a candidate; None at the places that failed."""
+    """Holds a fitted estimator for each candidate, or None where the fit failed."""
 
     estimators: Sequence[Any]
     failures: Mapping[int, str]
 
     def squares(self, held: Statistics) -> tuple[Floats, NDArray[np.bool_]] | None:
-        """Classifiers have no squared errors."""
+        """Return None, since classifiers have no squared errors."""
         return None
 
     def respond(self, X: Floats, losses: tuple[Loss, ...]) -> list[Responses | None]:

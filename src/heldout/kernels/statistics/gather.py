@@ -1,4 +1,4 @@
-"""Products of columns summed over the rows of each cell and class, as rows pass."""
+"""Collects products of columns, summed over the rows of each cell and class, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ APART = 8  # numbers between columns of the working space, so that they do not s
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Statistics:
-    """Products of [x − shift, y − shift, 1] summed over rows, for each cell; of a classifier without y, for each class.
+    """Holds products of [x − shift, y − shift, 1] summed over each cell's rows; for classifiers without y, by class.
 
-    All that ridge, least squares, discriminants and Gaussian Bayes need to know of any union of cells.
+    They are all that ridge, least squares, discriminants and Gaussian naive Bayes need to know of any union of cells.
     """
 
     grams: Floats  # cells × classes × width × width; a regressor has one class
@@ -34,13 +34,13 @@ class Statistics:
         return len(self.shift.x)
 
     def of(self, cells: Rows) -> Statistics:
-        """These cells taken together, as one."""
+        """Return these cells merged into one."""
         return replace(self, grams=self.grams[cells].sum(axis=0)[None], counts=self.counts[cells].sum(axis=0)[None])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layout:
-    """How the products of a stream are kept: for each cell and class, about a shift."""
+    """Declares how the products of a stream are kept: for each cell and class, about a shift."""
 
     cells: int
     classes: NDArray[Any] | None
@@ -52,7 +52,7 @@ class Layout:
 
     @property
     def width(self) -> int:
-        """Columns, target and the constant side by side."""
+        """Number of columns, target and the constant together."""
         return len(self.shift.x) + len(self.shift.y) + 1
 
     def empty(self) -> Products:
@@ -62,18 +62,18 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Products:
-    """Products summed over the rows of each kind: a cell, or a class of a cell. What is added stays in place."""
+    """Holds products summed over the rows of each kind: a cell, or a class of a cell. They are added to in place."""
 
     grams: Floats
     counts: NDArray[np.int64]
 
     def add(self, other: Products) -> None:
-        """Add in place, so that chunks added one after the other have the same bits wherever they were made."""
+        """Add `other` in place, so that chunks added in order have the same bits wherever they were computed."""
         np.add(self.grams, other.grams, out=self.grams)
         np.add(self.counts, other.counts, out=self.counts)
 
     def not_finite(self) -> list[int]:
-        """Places of columns (the target last) that hold something not finite so far."""
+        """Return the positions of columns (the target last) that hold NaN or infinity so far."""
         diagonal = np.einsum("kii->ki", self.grams)[:, :-1]
         return np.flatnonzero(~np.isfinite(diagonal).all(axis=0)).tolist()
 
@@ -84,7 +84,7 @@ class Products:
 
 
 def products_of(chunk: Chunk, cells: Codes, codes: Codes | None, layout: Layout) -> Products:
-    """The products of one chunk, whose rows belong to these cells and classes."""
+    """Return the products of one chunk, whose rows belong to these cells and classes."""
     found = layout.empty()
     kinds = cells if codes is None else cells * layout.strata + codes
     # Sorting 16-bit numbers takes a tenth of the time of longer ones.
@@ -100,7 +100,7 @@ def products_of(chunk: Chunk, cells: Codes, codes: Codes | None, layout: Layout)
 
 
 def _side_by_side(chunk: Chunk, order: NDArray[np.intp], layout: Layout) -> Floats:
-    """Columns, target and one as rows of a matrix, less their shift, in this order."""
+    """Return columns, target and ones, less their shift, as the rows of a matrix, with data rows in this order."""
     space = np.empty((layout.width, len(order) + APART))[:, : len(order)]
     for place, column in enumerate(chunk.columns):
         _place(column, order, layout.shift.x[place], space[place])
@@ -111,14 +111,14 @@ def _side_by_side(chunk: Chunk, order: NDArray[np.intp], layout: Layout) -> Floa
 
 
 def first_shift(chunk: Chunk, *, regression: bool) -> Shift:
-    """What is taken from columns: about their means in the first chunk, which keeps the digits of most data."""
+    """Return a shift about the means of the first chunk, which keeps the digits of most data."""
     x = [column_shift(np.asarray(column)[:, None], None)[0] for column in chunk.columns]
     y = column_shift(np.asarray(chunk.y)[:, None], None) if regression else np.zeros(0)
     return Shift(x=np.array(x, dtype=np.float64), y=np.asarray(y, dtype=np.float64))
 
 
 def mean_shift(statistics: Statistics) -> Shift:
-    """The means of all rows, for a pass over data whose first chunk lies far from the rest."""
+    """Return the means of all rows as the shift of a second pass, if the first chunk lies far from the rest."""
     total = statistics.grams.sum(axis=(0, 1))
     means = total[:-1, -1] / total[-1, -1]
     columns = statistics.columns

@@ -1,4 +1,4 @@
-"""Ridge, least squares and RidgeClassifier from statistics: the sums of the ridge kernel, made of cells."""
+"""Ridge, least squares and RidgeClassifier from statistics, which become the sums of the ridge kernel."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class LinearFamily:
         return self.dtype == np.float32
 
     def fit(self, rows: Statistics) -> LinearFits:
-        """One solution for each alpha."""
+        """Return one solution for each alpha."""
         sums = as_sums(rows, self.form)
         failures: dict[int, str] = {}
         solved: LinearPredictors | None = None
@@ -73,7 +73,7 @@ class LinearFamily:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinearFits:
-    """Linear predictors: (x − shift)·coef + constant."""
+    """Holds linear predictors, one for each alpha: (x − shift)·coef + constant."""
 
     family: LinearFamily
     solved: LinearPredictors | None
@@ -124,7 +124,7 @@ class LinearFits:
 
 
 def as_sums(rows: Statistics, form: Form) -> Sums:
-    """The statistics of one cell as the ridge kernel keeps sums."""
+    """Return the statistics of one cell in the form of the ridge kernel's sums."""
     if rows.classes is None:
         grams, counts = rows.grams[0], rows.counts[0]
         return _sums(grams, counts, rows.shift)
@@ -147,21 +147,21 @@ def _sums(grams: Floats, counts: NDArray[np.int64], shift: Shift, plain: Floats 
 
 
 def _class_targets(classes: int) -> Floats:
-    """The targets of a row of each class: ±1, a single one where there are two classes."""
+    """Return the targets that rows of each class have: ±1 for each class, a single one if there are two classes."""
     return np.array([[-1.0], [1.0]]) if classes == 2 else 2.0 * np.eye(classes) - 1.0
 
 
 def _with_targets(gram: Floats, targets: Floats) -> Floats:
-    """Products of [x, 1] over rows of one class as products of [x, targets, 1], which are the same in every row."""
+    """Return products of [x, targets, 1] from those of [x, 1] over rows of one class, whose targets are equal."""
     beside = np.append(targets, 1.0)
     sums = np.outer(gram[:-1, -1], beside)
     return np.block([[gram[:-1, :-1], sums], [sums.T, gram[-1, -1] * np.outer(beside, beside)]])
 
 
 def _in_doubt(solved: LinearPredictors, sums: Sums) -> NDArray[np.bool_]:
-    """Alphas whose rounding errors may pass the tier, in the mean over the training rows.
+    """Return which alphas have rounding errors that may exceed the tier, on average over the training rows.
 
-    The ridge kernel looks at each held-out row; in a stream those are gone, and rows of the same kind stand for them.
+    The ridge kernel checks each held-out row. A stream has already passed those, so training rows stand in for them.
     """
     doubt = np.zeros(solved.coef.shape[1], dtype=bool)
     M = sums.grams.sum(axis=0)
@@ -181,7 +181,7 @@ def _in_doubt(solved: LinearPredictors, sums: Sums) -> NDArray[np.bool_]:
 
 
 def _learned(fits: LinearFits, coef: Floats, intercept: Floats) -> dict[str, Any]:
-    """What scikit-learn's own fit leaves on the model."""
+    """Return the attributes that scikit-learn's own fit sets on the model."""
     family, form = fits.family, fits.family.form
     learned: dict[str, Any] = {
         "coef_": coef.T.astype(family.dtype) if form.classifies else coef[:, 0].astype(family.dtype),

@@ -1,4 +1,4 @@
-"""Means and spreads of columns from statistics, and the scaler that they make."""
+"""Means and variances of columns from statistics, and the fitted StandardScaler that they make."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heldout.kernels.sums.rounding import LEFT_OF_DIGITS, Floats, LostDigits, Re
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Moments:
-    """What a scaler learns of some rows."""
+    """Holds what a StandardScaler learns from some rows."""
 
     count: int
     mean: Floats
@@ -26,7 +26,7 @@ class Moments:
 
     @classmethod
     def of(cls, rows: Statistics) -> Moments:
-        """Compute the moments of these rows. Raises LostDigits if the shift lies too far from their means."""
+        """Return the moments of these rows. Raise LostDigits if the shift lies too far from their means."""
         total = rows.grams.sum(axis=(0, 1))
         count, columns = int(rows.counts.sum()), rows.columns
         offset = total[:columns, -1] / count
@@ -40,7 +40,7 @@ class Moments:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Chain:
-    """A candidate taken apart: the scaler before the model, if there is one, and the model."""
+    """Holds a candidate with its parts: the scaler before the model, or None, and the model."""
 
     estimator: Any
     scaler: Any
@@ -48,7 +48,7 @@ class Chain:
 
     @classmethod
     def of(cls, estimator: Any) -> Chain:
-        """Raises Refuse where something else than one StandardScaler stands before the model."""
+        """Take an estimator apart. Raise Refuse if anything but one StandardScaler stands before the model."""
         steps = [step for _, step in chain_of(estimator)]
         before, model = steps[:-1], steps[-1]
         for step in before:
@@ -59,14 +59,14 @@ class Chain:
         return cls(estimator=estimator, scaler=before[0] if before else None, model=model)
 
     def centre_and_scale(self, moments: Moments) -> tuple[Floats, Floats]:
-        """What the scaler takes off each column, and what it divides by."""
+        """Return what the scaler subtracts from each column, and what it divides by."""
         zero, one = np.zeros_like(moments.mean), np.ones_like(moments.mean)
         if self.scaler is None:
             return zero, one
         return (moments.mean if self.scaler.with_mean else zero), (moments.scale if self.scaler.with_std else one)
 
     def fitted(self, moments: Moments, learned: dict[str, Any], names: NDArray[Any] | None = None) -> Any:
-        """The candidate as if fitted: the model has `learned`, the scaler the moments of its training rows."""
+        """Return the candidate as if fitted: the model gets the attributes `learned`, the scaler these moments."""
         made = clone(self.estimator)
         chain = [step for _, step in chain_of(made)]
         columns = len(moments.mean)

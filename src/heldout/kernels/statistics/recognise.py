@@ -1,4 +1,4 @@
-"""Which learners are answered from statistics, and how their candidates go together."""
+"""Recognises the learners that are answered from statistics, and groups their candidates into families."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEARNERS = "Ridge, LinearRegression, RidgeClassifier, LinearDiscriminantAnalysis
 
 
 def families_of(search: Search, task: Task) -> tuple[Family, ...]:
-    """The candidates of a search by family; a LearnerError names the first that statistics cannot answer."""
+    """Return a search's candidates by family. Raise LearnerError for the first that statistics cannot answer."""
     reader = Reader(KERNEL.kernel, search, task)
     linear: dict[tuple[Form, Columns], dict[int, tuple[float, Chain]]] = {}
     bayes: dict[int, Chain] = {}

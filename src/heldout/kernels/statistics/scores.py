@@ -1,4 +1,4 @@
-"""Which losses statistics tell by themselves, which need the rows to pass again, and which need all rows at once."""
+"""Which losses follow from statistics alone, which need the rows to pass again, and which need all rows at once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BACK: dict[FromSquares, FromSquares] = {
 
 
 def from_squares(loss: Loss) -> FromSquares | None:
-    """The inside value of a loss that the sum of squared errors tells, or None.
+    """Return the function that computes the loss from the sum of squared errors, or None if that does not give it.
 
     >>> from heldout.losses import SQUARED
     >>> from_squares(SQUARED)(6.0, 9.0, 3)
@@ -56,10 +56,10 @@ def from_squares(loss: Loss) -> FromSquares | None:
 
 
 def pool_squares(loss: Loss, parts: Sequence[tuple[float, float, int]], spread: float) -> float | None:
-    """The inside value of all parts together, or None where sums of squared errors do not tell it.
+    """Return the loss of all parts together, or None if sums of squared errors do not give it.
 
-    Each part is its own value, the sum of squares of its y about its own mean, and its number of rows; `spread` is that
-    sum of squares of all parts about their common mean.
+    Each part gives its loss, the sum of squares of its y about their own mean, and its number of rows. `spread` is the
+    sum of squares of all y about their common mean.
 
     >>> from heldout.losses import SQUARED
     >>> pool_squares(SQUARED, [(2.0, 9.0, 3), (5.0, 9.0, 1)], 20.0)
@@ -73,12 +73,12 @@ def pool_squares(loss: Loss, parts: Sequence[tuple[float, float, int]], spread: 
 
 
 def all_from_squares(losses: Sequence[Loss], *, classification: bool) -> bool:
-    """Whether no row has to pass again for these losses."""
+    """Return whether these losses need no second pass over the rows."""
     return not classification and all(from_squares(loss) is not None for loss in losses)
 
 
 def check_streamable(losses: Sequence[Loss]) -> None:
-    """Refuse losses of whole sets, which a stream cannot hold."""
+    """Raise LossError for a loss that needs all responses of a set at once, which a stream cannot hold."""
     for loss in losses:
         if loss.asks_predictor or (loss.rows is None and from_squares(loss) is None):
             raise LossError(
