@@ -1,4 +1,4 @@
-"""Paths: parameters whose values can be read off one fit, by learner family."""
+"""Paths: parameters for which one fit gives many values, by learner family."""
 
 from heldout.kernels.paths.bins import LIGHTGBM_BINS, XGBOOST_BINS, Binned
 from heldout.kernels.paths.boosters import CATBOOST, LIGHTGBM, XGBOOST
@@ -6,7 +6,7 @@ from heldout.kernels.paths.ensembles import ADABOOST, BAGGING, FORESTS, GRADIENT
 from heldout.kernels.paths.path import Path
 from heldout.kernels.paths.subtrees import FOREST_LEAVES, FOREST_PRUNING, TREE_LEAVES, TREE_PRUNING
 
-# Ways to share a fit come first; what shares only the work before it counts where that makes fewer groups still.
+# Paths that share a fit come first. Those that share only binned data are used if they make even fewer groups.
 PATHS: tuple[Path | Binned, ...] = (
     FORESTS,
     BAGGING,

@@ -1,4 +1,4 @@
-"""Boosted trees that share their binned data: candidates of one training set, equal in all that bins depend on.
+"""Boosted trees that share binned data: candidates of one training set, equal in all that the bins depend on.
 
 Law: LightGBM and XGBoost sort columns into bins before the first round, by the training rows and a few parameters.
 Parameters in `free` are not among them and are read only while trees grow, so one binned table serves every value.
@@ -21,7 +21,7 @@ from heldout.kernels.paths.path import Methods, Path, ask_member, seed_refusal, 
 MOST_FITS = 6  # that share their bins: five sixths of what could be saved is saved
 Values = tuple[tuple[str, Any], ...]  # parameters and their values, in the order of `free`
 
-# Further parameters that are no other names of the free ones.
+# Further parameters of the libraries that are not aliases of the free ones.
 KNOWN = frozenset(
     ["verbose", "verbosity", "deterministic", "force_col_wise", "force_row_wise", "extra_trees", "max_bin",
      "min_data_in_bin", "data_sample_strategy", "top_rate", "other_rate", "path_smooth", "cat_smooth"]
@@ -30,9 +30,9 @@ KNOWN = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binned:
-    """A `Path` of several parameters: estimators of one library are fitted one after another on one binned table.
+    """A `Path` over several parameters: estimators of one library are fitted one after another on one binned table.
 
-    Those that differ in the number of rounds alone are read off one fit, where the library's prefix allows it.
+    Those that differ in the number of rounds alone come from one fit, if the library's prefix path allows it.
     """
 
     name: str
@@ -63,13 +63,13 @@ class Binned:
         return seed_refusal(first) or self.refuses(first) or self.prefix.refuses(first)
 
     def cut(self, values: Sequence[Values]) -> list[list[int]]:
-        """Group positions that share bins, a few fits a group, so that the work can be divided among processes."""
+        """Group positions that share bins, a few fits to a group, so that processes can divide the work."""
         fits = self.by_fit(values)
         starts = range(0, len(fits), MOST_FITS)
         return [sorted(chain.from_iterable(fits[start : start + MOST_FITS])) for start in starts]
 
     def by_fit(self, values: Sequence[Values]) -> list[list[int]]:
-        """Places of values that are read off one fit: they differ in the number of rounds alone."""
+        """Group the positions of values that come from one fit: they differ in the number of rounds alone."""
         found: dict[Hashable, list[int]] = {}
         for place, value in enumerate(values):
             key = tuple((name, type(one), one) for name, one in value if name != self.prefix.parameter)
@@ -94,7 +94,7 @@ class Binned:
 
 
 class BinnedFits:
-    """What is fitted: the estimators of a group."""
+    """Fits the estimators of a group."""
 
     def __init__(self, binned: Binned, estimators: list[Any]) -> None:
         self._binned, self.estimators = binned, estimators
@@ -105,11 +105,11 @@ class BinnedFits:
 
 
 def _fit_lightgbm(own: Sequence[Any], X: Any, y: Any, arguments: Mapping[str, Any]) -> list[Any]:
-    """One lightgbm.Dataset for several fits on the same rows.
+    """Fit all estimators on one lightgbm.Dataset.
 
-    The first member is fitted by LightGBM's own estimator; a callback keeps the Dataset that this made, and the
-    parameters as they were handed to lightgbm.train. The others are trained on it by lightgbm.train itself, which
-    refuses parameters that would have needed other bins.
+    LightGBM's own estimator fits the first one. A callback keeps the Dataset that it makes and the parameters that it
+    passes to lightgbm.train. The others are trained on that Dataset by lightgbm.train itself, which refuses parameters
+    that need other bins.
     """
     import lightgbm
 
@@ -144,7 +144,7 @@ def _refuse_xgboost(estimator: Any) -> str | None:
 
 
 def _fit_xgboost(own: Sequence[Any], X: Any, y: Any, arguments: Mapping[str, Any]) -> list[Any]:
-    """Each by XGBoost's own estimator, with the matrix that the first one made standing in for its own."""
+    """Fit each with XGBoost's own estimator, on the data matrix that the first one makes."""
     kept: list[Any] = []
     for estimator in own:
         make = estimator._create_dmatrix

@@ -1,7 +1,7 @@
 """LightGBM, XGBoost and CatBoost: the first m rounds of a longer fit are the fit of m rounds.
 
-Law: a round depends on the rounds before it and on one random stream. What is refused rescales earlier rounds later
-on, stops early, looks at the number of rounds to come, adds up in no fixed order, or runs a function of the user's.
+Law: a round depends on the rounds before it and on one random stream. Estimators are refused if they rescale earlier
+rounds later on, stop early, use the number of rounds to come, add up in no fixed order, or run a user's function.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from heldout.base.responses import METHODS
 from heldout.kernels.paths.path import Methods, count_path
 
-# Other names of LightGBM's n_estimators, which win over it, and ways to stop early.
+# Aliases of LightGBM's n_estimators, which override it, and parameters of early stopping.
 LIGHTGBM_COUNTS = frozenset(
     ["num_iteration", "num_iterations", "n_iter", "num_tree", "num_trees", "num_round", "num_rounds", "nrounds",
      "num_boost_round", "max_iter", "early_stopping_round", "early_stopping_rounds", "early_stopping",
@@ -22,7 +22,7 @@ LIGHTGBM_COUNTS = frozenset(
 )  # fmt: skip
 LIGHTGBM_BOOSTINGS = frozenset({"gbdt", "gbrt", "goss", "rf", "random_forest"})
 CATBOOST_COUNTS = ("iterations", "n_estimators")
-# What makes CatBoost stop early, shrink earlier trees, take up another fit, or run a function of the user's.
+# Parameters by which CatBoost stops early, shrinks earlier trees, continues another fit, or runs a user's function.
 CATBOOST_UNSURE = frozenset(
     ["early_stopping_rounds", "od_type", "od_pval", "od_wait", "use_best_model", "best_model_min_trees",
      "eval_fraction", "posterior_sampling", "langevin", "diffusion_temperature", "model_shrink_rate",
@@ -34,17 +34,17 @@ OWN_OBJECTIVE = "the objective is a function of the user's."
 
 
 def named(package: str, *names: str) -> Callable[[type], bool]:
-    """Whether a type is one of these classes of a package that need not be installed."""
+    """Return a test whether a type is one of these classes of a package, which need not be installed."""
     return lambda kind: kind.__module__.split(".")[0] == package and kind.__qualname__ in names
 
 
 def set_params(estimator: Any) -> dict[str, Any]:
-    """The parameters that are not None."""
+    """Return the estimator's parameters that are not None."""
     return {name: value for name, value in estimator.get_params().items() if value is not None}
 
 
 def _limited(fitted: Any, **limit: Any) -> Any:
-    """A member of a fitted that can itself be asked to stop at some round."""
+    """Return a stand-in for a fitted estimator that answers with its first rounds alone."""
     methods = {name: partial(getattr(fitted, name), **limit) for name in METHODS if hasattr(fitted, name)}
     classes = {"classes_": fitted.classes_} if hasattr(fitted, "classes_") else {}
     return SimpleNamespace(**methods, **classes)

@@ -2,7 +2,7 @@
 
 Law: forests and bagging draw the seeds of their members in order from one stream, and each member depends on its own
 seed alone; their answers are sums over members in order, divided by their number. In boosting a stage depends on the
-stages before it and on one random stream, which it takes up where they left it. Early stopping looks back only.
+stages before it and on one random stream, which it continues. Early stopping looks at past stages only.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ FOREST_TYPES = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassif
 
 
 def refuse_ensemble(estimator: Any) -> str | None:
-    """What no path of an ensemble can do."""
+    """Return why no path can answer this ensemble, or None."""
     if getattr(estimator, "oob_score", False):
         return "oob_score=True: each size has its own out-of-bag score and warnings."
     return "warm_start=True goes on from an earlier fit." if estimator.warm_start else None
 
 
 def empty_sums(fitted: Any, n: int) -> list[NDArray[np.float64]]:
-    """Sums over no trees yet, one array an output of a classifier, shaped as the forest shapes them."""
+    """Return sums over no trees, one array for each output of a classifier, shaped as the forest shapes them."""
     if is_classifier(fitted):
         return [np.zeros((n, int(classes))) for classes in np.atleast_1d(fitted.n_classes_)]
     return [np.zeros((n, fitted.n_outputs_) if fitted.n_outputs_ > 1 else n)]
 
 
 def add_tree(sums: list[NDArray[np.float64]], tree: Any, X: Any) -> None:
-    """Add what one tree answers on rows that the forest has already checked."""
+    """Add to the sums what one tree answers on rows that the forest has already checked."""
     if is_classifier(tree):
         answer = tree.predict_proba(X, check_input=False)
         for total, one in zip(sums, answer if isinstance(answer, list) else [answer], strict=True):
@@ -62,7 +62,7 @@ def add_tree(sums: list[NDArray[np.float64]], tree: Any, X: Any) -> None:
 
 
 def mean_member(fitted: Any, sums: list[NDArray[np.float64]], trees: int) -> Any:
-    """The forest whose trees add up to these sums."""
+    """Return a stand-in for the forest of this many trees whose answers add up to these sums."""
     means = [total / trees for total in sums]
     answer = Answering(means[0] if len(means) == 1 else means)
     return stand_in(fitted, {"predict_proba" if is_classifier(fitted) else "predict": answer})

@@ -1,4 +1,4 @@
-"""What a path is: one parameter of an estimator, all values of which come from a single fit, bit for bit."""
+"""A path: one parameter of an estimator for which a single fit gives all values, bit for bit."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Members = Callable[[Any, Sequence[Any], Any, Methods], Iterable[Any]]  # the fit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """A parameter that need not be fitted value by value. Tier: identical.
+    """Declares a parameter for which one fit answers many values. Tier: identical.
 
     Use: group estimators that are equal but for the parameter and whose values have one `lane`; ask `refusal`; fit
-    `start` of the estimator that `cut` puts first; ask `responses`. Whatever raises on the way sends the group back to
-    brute force, value by value, so that each candidate keeps its own failure.
+    `start` of the estimator that `cut` puts first; ask `responses`. If any of these raises, brute force answers the
+    group value by value, so that each candidate keeps its own failure.
     """
 
     name: str  # the rule's name: "forest prefix"
@@ -42,19 +42,19 @@ class Path:
         return (self.parameter,)
 
     def takes(self, estimator: Any) -> bool:
-        """Whether this path is about estimators of this exact type."""
+        """Return whether this path is for estimators of this exact type."""
         return self.takes_type(type(estimator))
 
     def value_of(self, estimator: Any) -> Any:
-        """The parameter's value in an unfitted estimator."""
+        """Return the parameter's value in an unfitted estimator."""
         return estimator.get_params(deep=False).get(self.parameter)
 
     def lane(self, value: Any) -> Hashable:
-        """Values of different lanes never come from one fit, and are grouped apart."""
+        """Return a key for the value. Values with different keys never come from one fit and are grouped apart."""
         return "shared" if self.shares(value) else ("apart", repr(value))
 
     def refusal(self, estimators: Sequence[Any]) -> str | None:
-        """Why these unfitted estimators, equal but for the parameter, cannot come from one fit; None if they can."""
+        """Return why these unfitted estimators, equal but for the parameter, cannot share a fit; None if they can."""
         for value in map(self.value_of, estimators):
             if not self.shares(value):
                 return f"{self.parameter}={value!r} {self.other_value}."
@@ -69,11 +69,11 @@ class Path:
         return [list(range(len(values)))]
 
     def start(self, estimator: Any, values: Sequence[Any]) -> Any:
-        """The unfitted estimator to fit, from the one whose value comes first; that one is left as it was."""
+        """Return an unfitted estimator to fit, made from the one whose value comes first, which stays unchanged."""
         return self.grow(estimator)
 
     def responses(self, fitted: Any, values: Sequence[Any], X: Any, methods: Methods) -> Iterator[Responses]:
-        """For each value in turn, what an estimator fitted with it would answer on X."""
+        """Yield, for each value in turn, what an estimator fitted with it would answer on X."""
         ordered = sorted(set(values), key=self.rank)
         found = dict(zip(ordered, self.members(fitted, ordered, X, methods), strict=True))
         for value in values:
@@ -87,9 +87,9 @@ def count_path(
     members: Members,
     refuses: Callable[[Any], str | None] = lambda estimator: None,
 ) -> Path:
-    """A path along a count of members or rounds: the first m of a larger ensemble are the ensemble of m.
+    """Return a path over the number of members or rounds: the first m of a larger ensemble are the ensemble of m.
 
-    Law: nothing that is built or drawn before place m depends on how many are to come. `members` takes rising sizes.
+    Law: nothing that is built or drawn before position m depends on how many are to come. `members` takes rising sizes.
     """
 
     def by_falling_size(fitted: Any, values: Sequence[Any], X: Any, methods: Methods) -> list[Any]:
@@ -108,7 +108,7 @@ def count_path(
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value is a whole number from 1.
+    """Return whether a value is a whole number from 1 up.
 
     >>> is_count(3), is_count(0), is_count(3.0), is_count(True)
     (True, False, False, False)
@@ -117,7 +117,7 @@ def is_count(value: Any) -> bool:
 
 
 def seed_refusal(estimator: Any) -> str | None:
-    """A random_state must be a seed, or unset and about to be given one: a generator would be used up by one fit."""
+    """Return why one fit cannot serve if random_state is a generator, which each fit would change; else None."""
     state = getattr(estimator, "random_state", None)
     if state is None or isinstance(state, Integral):
         return None
@@ -125,17 +125,17 @@ def seed_refusal(estimator: Any) -> str | None:
 
 
 def exactly(*types: type) -> Callable[[type], bool]:
-    """Whether a type is one of these, not a subclass, which may do anything."""
+    """Return a test whether a type is one of these. Subclasses, which may do anything, are not."""
     return frozenset(types).__contains__
 
 
 def ask_member(member: Any, X: Any, methods: Methods) -> Responses:
-    """What a member answers, by the same rules as any predictor."""
+    """Return what a member answers, by the same rules as for any predictor."""
     return ask_responses(member, X, methods, np.arange(X.shape[0] if hasattr(X, "shape") else len(X)))
 
 
 def stand_in(fitted: Any, replaced: Mapping[str, Any]) -> Any:
-    """A shallow copy of the fitted in which some attributes or methods are replaced.
+    """Return a shallow copy of a fitted estimator, with some attributes or methods replaced.
 
     The rest of it, such as how probabilities become classes, stays scikit-learn's own code.
     """
@@ -146,7 +146,7 @@ def stand_in(fitted: Any, replaced: Mapping[str, Any]) -> Any:
 
 
 class Answering:
-    """A method that answers what is already known, whatever it is asked."""
+    """A method that returns a known answer, whatever its arguments."""
 
     def __init__(self, answer: Any) -> None:
         self._answer = answer

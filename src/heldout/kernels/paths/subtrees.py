@@ -1,14 +1,14 @@
 """Paths along subtrees: one large tree holds the smaller ones, whose leaves are nodes of it.
 
-Nodes of a fitted tree keep their values, so that a subtree answers a row with the value of the node where the row's
-way through the large tree leaves the subtree. A forest does so tree by tree.
+Nodes of a fitted tree keep their values, so a subtree answers a row with the value of the node where the row's path
+through the large tree leaves the subtree. A forest does so tree by tree.
 
 `max_leaf_nodes`: growing expands the best node of the frontier, and a node's split is searched when the node is made,
 so that nothing depends on how far growing will go. Each expansion makes two nodes, numbered as they are made: the tree
-of m leaves is the first 2m − 1 nodes, and a node whose children come later is a leaf of it. Ties need no thought.
+of m leaves is the first 2m − 1 nodes, and a node whose children come later is a leaf of it. Ties need no special care.
 
-`ccp_alpha`: pruning starts from the tree as grown, which knows nothing of alpha, and cuts the weakest branch until the
-weakest is stronger than alpha: a larger alpha goes on where a smaller one stopped.
+`ccp_alpha`: pruning starts from the tree as grown, which does not depend on alpha, and cuts the weakest branch until
+the weakest is stronger than alpha: a larger alpha continues where a smaller one stopped.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _members(cut: Cut, fitted: Any, values: Sequence[Any], X: Any) -> list[Any]:
 
 
 def _subtrees(cut: Cut, estimator: Any, values: Sequence[Any], rows: Any) -> Iterator[Any]:
-    """The tree cut back to each value, as it answers these rows, by falling size."""
+    """Yield the tree pruned to each value, by falling size, as a stand-in that answers these rows."""
     tree = estimator.tree_
     node_values = tree.value
     for nodes in cut(tree, values, tree.apply(rows)):
@@ -59,7 +59,7 @@ def _subtrees(cut: Cut, estimator: Any, values: Sequence[Any], rows: Any) -> Ite
 
 
 def _parents_of(tree: Any) -> Leaves:
-    """Each node's parent; -1 for the root."""
+    """Return each node's parent; -1 for the root."""
     left, right = tree.children_left, tree.children_right
     parents = np.full(len(left), -1, dtype=np.intp)
     inner = np.flatnonzero(left >= 0)
@@ -91,14 +91,14 @@ def _refuse_pruning(estimator: Any) -> str | None:
 
 
 def _unpruned(estimator: Any) -> Any:
-    """The unpruned one, even when every alpha prunes: sums over a pruned tree's leaves have other last bits."""
+    """Return an unpruned copy, even if every alpha prunes: sums over a pruned tree's leaves have other last bits."""
     own = copy(estimator)  # whoever fits it clones it
     own.ccp_alpha = 0.0
     return own
 
 
 def _pruned_nodes(tree: Any, values: Sequence[Any], leaves: Leaves) -> Iterator[Leaves]:
-    """Minimal cost-complexity pruning, cut by cut, as scikit-learn does it down to the last bit, for all alphas."""
+    """Yield each row's node for each alpha, by minimal cost-complexity pruning, bit for bit as scikit-learn does."""
     left, right, above = tree.children_left.tolist(), tree.children_right.tolist(), _parents_of(tree)
     weight = tree.weighted_n_node_samples
     cost = weight * tree.impurity / weight[0]
@@ -137,7 +137,7 @@ def _pruned_nodes(tree: Any, values: Sequence[Any], leaves: Leaves) -> Iterator[
 
 
 def _branch_sums(parents: Leaves, leaves: Leaves, cost: NDArray[np.float64]) -> tuple[NDArray[np.float64], Leaves]:
-    """The cost and number of each branch's leaves, added in the order of the leaves' numbers."""
+    """Return the cost and number of each branch's leaves, added in the order of the leaves' numbers."""
     above: list[Leaves] = []
     below: list[Leaves] = []
     start, nodes = leaves, parents[leaves]

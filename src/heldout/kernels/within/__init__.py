@@ -1,4 +1,4 @@
-"""Sharing inside one training set: each Pipeline prefix fitted once, each path of values read off one fit."""
+"""Shares work inside one training set: fits each Pipeline prefix once, and reads paths of values off one fit."""
 
 from heldout.kernels.within.answer import answer_within
 from heldout.kernels.within.tree import Branch, grow_branches

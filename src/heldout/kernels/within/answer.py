@@ -1,7 +1,8 @@
-"""Answering candidates inside one training set along their sharing tree: what brute force does, each thing once.
+"""Answers candidates inside one training set along their sharing tree: as brute force does, each fit once.
 
-Law: a transformer and an estimator fitted on equal inputs with equal parameters and seeds are equal, so what follows
-may start from either. Each consumer gets a copy of what it shares, since transformers may write into their input.
+Law: a transformer and an estimator fitted on equal inputs with equal parameters and seeds are equal, so the steps that
+follow may start from either. Each consumer gets a copy of what it shares, since transformers may write into their
+input.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from heldout.study.answers import Answer, Failure, FitWarning
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Data:
-    """The rows as they are after some transformers: the training side and each held-out side."""
+    """Holds the training rows and each held-out set after some transformers."""
 
     train: Any
     held: tuple[Any, ...]
@@ -48,7 +49,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Setting:
-    """One training of a step, with its targets and weights."""
+    """Holds one training of a step, with its rows, targets and weights."""
 
     work: Work
     training: Training
@@ -57,7 +58,7 @@ class Setting:
     fit_arguments: dict[str, Any]
 
     def fresh(self, estimator: Any, name: str) -> Any:
-        """A clone to fit, with the seeds that it would have inside the whole candidate."""
+        """Return a clone to fit, with the seeds that it would have inside the whole candidate."""
         own = clone(estimator)
         if unseeded_names(own):
             set_seeds(own, self.work.search.seed, self.work.task.content_key(self.rows), prefix=name)
@@ -65,9 +66,9 @@ class Setting:
 
 
 def answer_within(step: Step, work: Work) -> Iterator[Answer]:
-    """Answer the step's candidates in each of its trainings."""
+    """Yield the answers of the step's candidates in each of its trainings."""
     each = ((candidate, make_candidate(work.search, candidate)) for candidate in step.candidates)
-    # The tree does not depend on the training set, so that it is grown once.
+    # The tree does not depend on the training set, so it is built once.
     tree = remember(work.products, ("within", step.candidates), lambda: grow_branches(each))
     for training in step.trainings:
         (ref,) = training.trains
@@ -97,7 +98,7 @@ def _answer_branch(branch: Branch, data: Data, setting: Setting) -> Iterator[Ans
 
 
 def _answer_sizes(branch: Branch, data: Data, setting: Setting) -> Iterator[Answer]:
-    """Fit the largest size once; carry every side through each size as if it had been fitted alone."""
+    """Fit the largest size once, and answer each size as if its transformer had been fitted alone."""
     size = branch.size
     assert size is not None
     started = perf_counter()
@@ -129,7 +130,7 @@ def _answer_sizes(branch: Branch, data: Data, setting: Setting) -> Iterator[Answ
 
 
 def _transform(transformer: Any, data: Data, setting: Setting) -> Data:
-    """Fit a transformer as a Pipeline does, and carry every side through it."""
+    """Fit a transformer as a Pipeline does, and transform the training rows and each held-out set."""
     started = perf_counter()
     with catch_all_warnings() as caught, _staged("fit"):
         if hasattr(transformer, "fit_transform"):
@@ -160,7 +161,7 @@ def _answer_leaf(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]:
 
 
 def _answer_fitted(leaf: Leaf, data: Data, setting: Setting) -> Iterator[Answer]:
-    """Fit what the leaf's members share and answer them all; a path raises what fails, a single fit records it."""
+    """Fit what the leaf's members share and answer them all; a path raises a failure, a single fit records it."""
     started = perf_counter()
     first = setting.fresh(leaf.members[0][1], leaf.name)
     try:
@@ -237,7 +238,7 @@ def _staged(stage: str) -> Iterator[None]:
 
 
 def _copied(X: Any) -> Any:
-    """A copy with the same memory layout, on which sums have the same last bits."""
+    """Return a copy with the same memory layout, so that sums over it have the same last bits."""
     if isinstance(X, np.ndarray):
         return _copied_array(X)
     if hasattr(X, "copy"):

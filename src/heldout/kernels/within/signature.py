@@ -1,4 +1,4 @@
-"""When two unfitted estimators are the same: equal types and equal parameters, all the way down."""
+"""Signatures of unfitted estimators: equal for equal types with equal parameters, at every depth."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()
 
 
 def signature(value: Any, *, without: Iterable[str] = ()) -> Hashable:
-    """A key that is equal only for estimators that fit alike.
+    """Return a key that is equal only for estimators that fit alike.
 
-    Values that cannot be compared for sure count by their identity, so that they are shared only when they are the
+    Values that cannot be compared with certainty are identified by their object, so they are equal only if they are the
     very same object. `without` leaves out parameters of the outermost estimator.
     """
     if hasattr(value, "get_params") and not isinstance(value, type):

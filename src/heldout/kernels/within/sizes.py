@@ -1,4 +1,4 @@
-"""Transformers whose size need not be fitted size by size: selectors by score, and principal components."""
+"""Transformers for which one fit gives every output size: univariate feature selectors and PCA."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.feature_selection import SelectKBest, SelectPercentile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """A parameter of a transformer, all values of which come from a single fit, bit for bit."""
+    """Declares a parameter of a transformer for which one fit gives all values, bit for bit."""
 
     kind: type  # exactly this one
     parameter: str
@@ -26,7 +26,7 @@ class Size:
 
 
 def _selector(kind: type, parameter: str) -> Size:
-    """Scores do not depend on how many columns are kept."""
+    """Return the size of a feature selector, whose scores do not depend on how many columns are kept."""
 
     def read(fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
         twin = copy.copy(fitted)
@@ -43,7 +43,7 @@ def _selector(kind: type, parameter: str) -> Size:
 
 
 def _refuse_components(transformers: Sequence[Any]) -> str | None:
-    """The first components of a full decomposition are those of a smaller one; a randomized one has its own."""
+    """Return why one PCA cannot serve all these, or None; a randomized solver depends on the number kept."""
     solver = transformers[0].svd_solver
     if solver not in ("auto", "full", "covariance_eigh"):
         return (
@@ -79,7 +79,7 @@ def _read_components(fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
 
 
 def _solver(transformer: Any, X: Any) -> str | None:
-    """The solver that PCA takes for every number of components on rows of this shape, or None where it depends."""
+    """Return the solver that PCA uses on rows of this shape for any n_components, or None if that decides."""
     if transformer.svd_solver != "auto":
         return str(transformer.svd_solver)
     if issparse(X):
@@ -97,5 +97,5 @@ SIZES = (_selector(SelectKBest, "k"), _selector(SelectPercentile, "percentile"),
 
 
 def size_of(transformer: Any) -> Size | None:
-    """The size parameter of a transformer, if it has one that can be read off."""
+    """Return the size of a transformer for which one fit gives every size, or None for any other."""
     return next((size for size in SIZES if type(transformer) is size.kind), None)

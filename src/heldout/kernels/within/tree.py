@@ -1,4 +1,4 @@
-"""The sharing tree of some candidates: chains that begin alike share their beginning, leaves share one fit."""
+"""The sharing tree of candidates: chains share the equal steps they begin with, and a leaf's members share one fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heldout.kernels.within.sizes import Size, size_of
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Leaf:
-    """Last steps that one fit serves: a single candidate's, equal ones, or a path of values."""
+    """Last steps that one fit serves: those of a single candidate, of equal ones, or of a path of values."""
 
     path: Path | Binned | None
     members: tuple[tuple[int, Any], ...]  # candidate, unfitted last step; the first is the one that is fitted
@@ -26,7 +26,7 @@ class Leaf:
 
     @property
     def by_fit(self) -> list[tuple[int, ...]]:
-        """Its candidates in groups that one fit serves: binned data are shared by several."""
+        """The leaf's candidates, in groups that one fit serves; several groups may share binned data."""
         if self.path is None:
             return [self.candidates]
         return [tuple(self.candidates[place] for place in places) for places in self.path.by_fit(self.values)]
@@ -41,8 +41,8 @@ class Leaf:
 class Branch:
     """A transformer and what follows it; at the root `transformer` is None.
 
-    Where `size` is given, `transformer` is the one that is fitted, and the branches are its sizes: each has a
-    transformer that is not fitted but read off it.
+    If `size` is given, only this `transformer` is fitted. Each of the branches is one size, whose transformer is read
+    off it.
     """
 
     transformer: Any
@@ -58,25 +58,25 @@ class Branch:
 
     @property
     def fits(self) -> int:
-        """Fits of last steps, which are what brute force counts too."""
+        """Number of fits of last steps, which brute force counts too."""
         return len(self.by_fit)
 
     @property
     def by_fit(self) -> list[tuple[int, ...]]:
-        """Its candidates in groups that one fit of a last step serves."""
+        """The branch's candidates, in groups that one fit of a last step serves."""
         below = [group for branch in self.branches for group in branch.by_fit]
         return [group for leaf in self.leaves for group in leaf.by_fit] + below
 
     @property
     def transforms(self) -> int:
-        """Fits of transformers: sizes that are read off one fit count once."""
+        """Number of fits of transformers; sizes that are read off one fit count once."""
         below = sum(branch.transforms for branch in self.branches)
         read_off = len(self.branches) if self.size is not None else 0
         return (self.transformer is not None) + below - read_off
 
     @property
     def transforms_alone(self) -> int:
-        """Fits of transformers if every candidate fitted its own."""
+        """Number of fits of transformers if every candidate fitted its own."""
         own = len(self.candidates) if self.transformer is not None and self.size is None else 0
         return own + sum(branch.transforms_alone for branch in self.branches)
 
@@ -85,7 +85,7 @@ Chain = tuple[int, list[tuple[str, Any]]]
 
 
 def grow_branches(candidates: Iterable[tuple[int, Any]], refusals: list[str] | None = None) -> Branch:
-    """The tree of these candidates, each with its unfitted estimator; why sharing was refused goes to `refusals`."""
+    """Return the tree of these candidates and unfitted estimators; reasons not to share go to `refusals`."""
     chains = [(candidate, chain_of(estimator)) for candidate, estimator in candidates]
     return _grow(("", None), chains, 0, [] if refusals is None else refusals)
 
@@ -105,7 +105,7 @@ def _grow(own: tuple[str, Any], chains: Sequence[Chain], depth: int, refusals: l
 
 
 def _branches(chains: Sequence[Chain], depth: int, refusals: list[str]) -> list[Branch]:
-    """Branches of chains whose next transformers are equal, or equal but for their size."""
+    """Return the branches of chains whose next transformers are equal, or equal but for their size."""
     equal: dict[Hashable, list[Chain]] = {}
     for candidate, chain in chains:
         equal.setdefault(signature(chain[depth][1]), []).append((candidate, chain))
@@ -136,7 +136,7 @@ def _leaves(ends: Sequence[tuple[int, tuple[str, Any]]], refusals: list[str]) ->
 
 
 def _leaves_of_type(ends: Sequence[tuple[int, Any]], refusals: list[str]) -> list[Leaf]:
-    """The grouping with the fewest fits, among no path and each path that takes this type."""
+    """Return the leaves of the grouping with the fewest fits, among no path and each path for this type."""
     best = _grouped(ends, None, refusals)
     for path in PATHS:
         if path.takes(ends[0][1]):
