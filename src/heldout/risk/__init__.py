@@ -1,1 +1,1 @@
-"""From recorded losses to estimates: pure functions that know no learner and no plan."""
+"""Pure functions that turn recorded losses into estimates and intervals; they use no learner and no plan."""

@@ -1,11 +1,12 @@
-"""Warnings about an interval, from what was recorded: when it may miss more often than it says.
+"""Warnings that an interval may cover less often than its level says, from the recorded losses and answers.
 
-`make coverage` measures how often each warning fires, where intervals cover and where they do not.
+`make coverage` measures how often each warning appears, for intervals that cover and for intervals that do not.
 
-One warning needs the classes of all rows: stratified folds give both sides of a part the class shares of the sample.
-Where these are near one half, which class has more rows is chance, and yet every held-out part agrees with its training
-part about it. A learner that answers the commoner class is then right more often than it will be on new rows: by
-(2m − 1)(p − 1/2), where m is the share of its answers that are that class and p the class's share of the sample.
+One warning, :func:`leaning_note`, needs the classes of all rows. Stratified folds give the training and the held-out
+rows the class shares of the sample. If these are near one half, chance decides which class has more rows, yet each
+held-out part has the same commoner class as its training part. A learner that favours the commoner class is then right
+more often than it will be on new rows: by (2m − 1)(p − 1/2), where m is the share of its predictions that are that
+class and p the share of that class in the sample.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _OF_COUNTS = ("f1", "matthews", "recalls", "means")
 
 
 def interval_warnings(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]:
-    """What the record says against its own interval: warnings, and a caution where `columns` outnumber training rows.
+    """Return the findings about the interval of a record; `columns` is the number of features, None if unknown.
 
     >>> record = Record(
     ...     loss="squared", sign=1, low=0.0, high=np.inf, fold_losses=np.array([1.5]), kind="holdout",
@@ -59,7 +60,10 @@ def interval_warnings(record: Record, *, columns: int | None = None) -> tuple[Fi
 
 
 def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
-    """What rows add to an unbounded loss or score, and how its mean varies."""
+    """Return the contributions of rows to an unbounded loss or score, and the sampling error of their mean.
+
+    None if the loss is bounded or the contributions are not known.
+    """
     if isfinite(record.high) and isfinite(record.low):
         return None
     if record.row_losses is not None:
@@ -77,7 +81,7 @@ def _contributions(record: Record) -> tuple[Floats, Sampling] | None:
 
 
 def _leans(record: Record, sampling: Sampling) -> bool:
-    """Whether few rows decide the mean. For squares the kurtosis of the errors tells it best, unless rows are few."""
+    """Return whether few rows dominate the mean; for squared errors with many rows, judge by the errors' kurtosis."""
     if record.family not in ("squared", "root", "r2"):
         return sampling.lean > (LEANING_ABSOLUTE if record.family == "absolute" else LEANING)
     answers = record.answers
@@ -85,7 +89,7 @@ def _leans(record: Record, sampling: Sampling) -> bool:
         return sampling.lean > min(LEANING, max(LEANING_SQUARES, MOST_SKEW / sqrt(sampling.units)))
     if sampling.units < FEW_SQUARES:
         return sampling.lean > (LEANING_SMALL_TEST if record.parts == 1 else CALM)
-    if sampling.lean <= LEANING_SQUARES:  # rows are so many that the mean is nearly normal all the same
+    if sampling.lean <= LEANING_SQUARES:  # with so many rows the mean is nearly normal anyway
         return False
     errors = end_to_end(answers.truth) - end_to_end(answers.predicted)
     largest = float(np.max(np.abs(errors)))  # the fourth power of large errors would overflow
@@ -94,7 +98,7 @@ def _leans(record: Record, sampling: Sampling) -> bool:
 
 
 def _heavy(record: Record) -> str | None:
-    """Few rows decide the mean: its distribution is far from normal, and samples without such rows miss it."""
+    """Return a warning if few rows dominate the mean, so that it is far from normal; else None."""
     known = _contributions(record)
     if known is None or known[1].units < FEWEST or not _leans(record, known[1]):
         return None
@@ -126,7 +130,7 @@ def _few_rows(record: Record) -> str | None:
 
 
 def _saturated(record: Record) -> str | None:
-    """Least squares with nearly as many parameters as rows."""
+    """Return a warning if least squares has nearly as many parameters as rows; else None."""
     fitted = complexity(record)
     if fitted is None or record.family not in ("squared", "absolute", "root", "r2"):
         return None
@@ -162,7 +166,7 @@ def _groups(record: Record) -> str | None:
 
 
 def _undecided(record: Record) -> str | None:
-    """Most rows lie at the threshold, so that a small shift of the predictor changes many predicted classes."""
+    """Return a warning if most probabilities lie near one half, so that small shifts change many classes; else None."""
     answers = record.answers
     if record.parts == 1 or answers is None or answers.probability is None:
         return None
@@ -179,7 +183,7 @@ def _undecided(record: Record) -> str | None:
 
 
 def _disagreeing(record: Record) -> str | None:
-    """Fold predictors that hardly resemble each other: trees that begin at another column, for instance."""
+    """Return a warning if the fold predictors disagree a lot, as trees with different first splits do; else None."""
     differ = None if record.parts == 1 else disagreement(record)
     if differ is None or differ <= DISAGREEING:
         return None
@@ -191,7 +195,7 @@ def _disagreeing(record: Record) -> str | None:
 
 
 def _rare(record: Record) -> str | None:
-    """A class that few rows have, or that few rows are called by."""
+    """Return a warning if few rows have one of the classes or are predicted to have it; else None."""
     answers = record.answers
     ranked = record.family == "auc" and record.parts == 1  # the spread of few rows tells little of an area
     if answers is None or not answers.classes or not (record.family in _OF_COUNTS or ranked):
@@ -228,8 +232,9 @@ _CHECKS = {
 
 
 def _more_columns_than_rows(record: Record, columns: int | None) -> str | None:
-    """No warning: with lasso and ridge the default intervals cover there. Learners that jump from fold to fold may
-    not, and this is where they live.
+    """Return a note if there are more columns than training rows; it is information, not a warning.
+
+    With lasso and ridge the default intervals cover there, but learners that vary a lot between folds may not.
     """
     trained = int(np.min(record.train_sizes))
     if columns is None or record.parts == 1 or not 0 < trained < columns:
@@ -240,16 +245,16 @@ def _more_columns_than_rows(record: Record, columns: int | None) -> str | None:
     )
 
 
-BALANCED = 0.4  # the least share of the rarer class that counts as near balance
+BALANCED = 0.4  # the smallest share of the rarer class that counts as near balance
 UNSURE = 2.0  # standard errors: a share nearer to one half than this does not tell the commoner class
 FAVOURED = 0.2  # by how much answers exceed the share of the class they favour
 
 
 def leaning_note(positive: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> str | None:
-    """A warning where predictions lean to the commoner of two classes that are about equally frequent; else None.
+    """Return a warning if predictions favour the commoner of two about equally frequent classes; else None.
 
-    `positive` says of each row of the sample of which class it is, `predicted` says so of the predictions for rows
-    held out by stratified splits, whatever their order.
+    `positive` marks the rows of the sample that are of the positive class. `predicted` marks the positive predictions
+    for rows held out by stratified splits, in any order.
 
     >>> coins = np.arange(60) < 32
     >>> leaning_note(coins, np.ones(60, dtype=bool)) is None, leaning_note(coins, coins) is None

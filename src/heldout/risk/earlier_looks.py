@@ -1,15 +1,15 @@
-"""What a test set may still tell after earlier looks: coarse answers where asked, and widened intervals.
+"""Estimates from a test set that was used before: coarse answers if asked for, and widened intervals.
 
-A predictor that was chosen after t − 1 answers is one of at most A_1·…·A_{t−1} predictors, where A_i counts the
-answers that look i could have given: one predictor for each possible transcript. A bound that holds for all of them at
-once holds for the one that was chosen, however it was chosen, so the price of an earlier look is the logarithm of its
-alphabet. Nothing is owed for rows a look held back; a look that showed results of single rows could have given at least
-2ⁿ answers, and then no bound is left.
+A look is one use of the test set, and its alphabet size A_i is the number of different answers that it could give.
+A predictor chosen after t − 1 looks is one of at most A_1·…·A_{t−1} predictors, one for each possible sequence of
+answers (transcript). A bound that holds for all of them at once holds for the chosen one, however it was chosen. So an
+earlier look adds the logarithm of its alphabet size to the bound. Row results that a look withheld add nothing. A look
+that showed results of single rows could give at least 2ⁿ answers, and then no useful bound is left.
 
 The bound is Chernoff's and Hoeffding's, for losses of independent rows with a known range. :func:`half_width` is its
 simple form. :func:`transcript_interval` inverts the relative entropy, of which the simple form is a relaxation, so it
-lies inside and is much narrower where the loss is small. Both are functions of the mean and the number of rows, so that
-an interval tells no more than the answer it belongs to.
+lies inside and is much narrower if the loss is small. Both depend only on the mean and the number of rows, so that an
+interval reveals no more than the answer it belongs to.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from heldout.risk.record import Record
 
 
 def log_misses(alphabets: Sequence[float], *, level: float) -> float:
-    """ln(2·A_1·…·A_{t−1}·t(t+1)/δ) at look t; ln(2/δ) at the first look, which owes nothing.
+    """Return ln(2·A_1·…·A_{t−1}·t(t+1)/δ) at look t, and ln(2/δ) at the first look.
 
-    The factor t(t+1) makes the later looks of one test set hold together: their misses sum to at most δ/2.
+    Thanks to the factor t(t+1) the later looks of one test set hold together: they fail with probability δ/2 at most.
     """
     if not 0 < level < 1:
         raise OptionError(f"level is the probability that the interval covers, between 0 and 1, but it is {level!r}.")
@@ -45,9 +45,9 @@ def log_misses(alphabets: Sequence[float], *, level: float) -> float:
 
 
 def half_width(rows: int, *, level: float = 0.95, alphabets: Sequence[float] = ()) -> float:
-    """Half the width of the bound on the mean of `rows` losses in [0, 1], after answers from these alphabets.
+    """Return half the width of the bound on the mean of `rows` losses in [0, 1], after looks with these alphabet sizes.
 
-    √((Σ ln A_i + ln(2t(t+1)/δ))/2n) at look t; infinite when an earlier answer came from no finite alphabet.
+    It is √((Σ ln A_i + ln(2t(t+1)/δ))/2n) at look t, and infinite if the alphabet of an earlier look is infinite.
 
     >>> round(half_width(10_000), 3)
     0.014
@@ -62,11 +62,11 @@ def half_width(rows: int, *, level: float = 0.95, alphabets: Sequence[float] = (
 def transcript_interval(
     lowest: float, highest: float, *, rows: int, level: float = 0.95, alphabets: Sequence[float] = ()
 ) -> Interval:
-    """The interval of a risk when the mean of `rows` losses in [0, 1] is known to lie between two numbers.
+    """Return the interval of a risk when the mean of `rows` losses in [0, 1] is known to lie between two numbers.
 
-    `lowest` and `highest` are what the answer tells of the mean: the same number twice for a full answer, its ends for
-    a rounded one, 0 and the mark for one that passed. `alphabets` are how many answers each earlier look could have
-    given.
+    `lowest` and `highest` are the range of means that the answer allows: the mean itself twice for a full answer, the
+    rounding interval for a rounded one, 0 and the threshold for one that passed. `alphabets` has the number of possible
+    answers of each earlier look.
 
     >>> interval = transcript_interval(0.05, 0.05, rows=1000, alphabets=[1001])
     >>> round(interval.low, 3), round(interval.high, 3), round(half_width(1000, alphabets=[1001]), 3)
@@ -82,10 +82,10 @@ def transcript_interval(
 
 
 def alphabet_of(answer: Answer, record: Record, *, right_or_wrong: bool) -> float:
-    """How many different answers this look could give; infinite where that is not bounded, or rows are shown.
+    """Return how many different answers this look can give; infinite if there is no limit or row results are shown.
 
-    Pass or fail: 2. Rounded: the steps within the range of the loss. In full precision a loss that counts rows as right
-    or wrong gives n + 1 answers, and any other loss as many as there are numbers.
+    Pass or fail gives 2, a rounded answer the number of steps within the range of the loss. In full precision a loss
+    that counts n rows as right or wrong gives n + 1 answers; for any other loss the number is infinite.
     """
     if answer.kind == FULL:
         return inf
@@ -100,14 +100,14 @@ def alphabet_of(answer: Answer, record: Record, *, right_or_wrong: bool) -> floa
 
 
 def refuse_transcript(record: Record) -> str | None:
-    """Why the transcript bound cannot speak of this record, or None where it can."""
+    """Return why the transcript bound does not apply to this record; None if it does."""
     bounded = isfinite(record.low) and isfinite(record.high)
     no_bounds = f"the loss {record.loss!r} has no bounds, and the bound of later looks needs them"
     return refuse_dependent_test_rows(record) or (refuse_out_of_range(record) if bounded else no_bounds)
 
 
 def disclosed_between(answer: Answer, record: Record, value: float) -> tuple[float, float]:
-    """Between which numbers the answer says that the mean loss lies, inside sign; `value` is the mean itself."""
+    """Return the range of mean losses that the answer allows, in internal sign; `value` is the mean itself."""
     if answer.kind == ROUNDED:
         assert answer.size is not None
         middle = rounded(value, answer.size)
@@ -119,18 +119,18 @@ def disclosed_between(answer: Answer, record: Record, value: float) -> tuple[flo
 
 
 def internal_mark(answer: Answer, record: Record) -> float:
-    """The mark to pass, lower is better."""
+    """Return the threshold of a pass-or-fail answer in internal sign (lower is better)."""
     assert answer.size is not None
     return record.sign * answer.size
 
 
 def passes(answer: Answer, record: Record, value: float) -> bool:
-    """Whether this mean loss passes the mark: at most a loss's mark, at least a score's."""
+    """Return whether this mean loss, in internal sign, is at most the threshold."""
     return value <= internal_mark(answer, record)
 
 
 def rounded(value: float, step: float) -> float:
-    """The nearest multiple of a step, written without the noise of the last bits.
+    """Return the nearest multiple of `step`, rounded to 12 decimals to remove floating-point noise.
 
     >>> rounded(0.14999, 0.05), rounded(0.123, 0.01)
     (0.15, 0.12)
@@ -141,9 +141,9 @@ def rounded(value: float, step: float) -> float:
 def disclosed_interval(
     answer: Answer, record: Record, value: float, *, level: float, alphabets: Sequence[float]
 ) -> Interval:
-    """The interval of a risk from what the answer tells of one test set, after earlier looks; in the inside sign.
+    """Return the interval of a risk from the disclosed answer alone, after earlier looks; in internal sign.
 
-    The record must not be one that :func:`refuse_transcript` refuses.
+    :func:`refuse_transcript` must accept the record.
     """
     spread, between = record.high - record.low, disclosed_between(answer, record, value)
     ends = [min(max((end - record.low) / spread, 0.0), 1.0) for end in between]
@@ -154,7 +154,7 @@ def disclosed_interval(
 
 
 def _farthest(mean: float, end: float, owed: float) -> float:
-    """The risk farthest from `mean` towards `end` that the mean is at most `owed` away from, rounded outwards."""
+    """Find by bisection the risk farthest from `mean` towards `end` with relative entropy at most `owed`, outward."""
     if relative_entropy(mean, end) <= owed:
         return end
     near, far = mean, end
@@ -184,7 +184,7 @@ FIRST, WIDENED, VACUOUS, UNBOUNDED = "first", "widened", "vacuous", "unbounded"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierLooks:
-    """What a test set has told before: the alphabet of each answer, infinite where none bounds it."""
+    """Holds the alphabet size of each earlier look at a test set; infinite if it has no limit."""
 
     alphabets: tuple[float, ...] = ()
     rows_shown: bool = False  # results of single rows among them
@@ -195,16 +195,16 @@ class EarlierLooks:
 
     @property
     def look(self) -> str:
-        """Which look comes next: "1st", "2nd"."""
+        """The ordinal of the next look, such as "1st" or "2nd"."""
         return ordinal(len(self.alphabets) + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disclosed:
-    """An estimate as it is told, and how its interval stands.
+    """Holds an estimate as it is disclosed, and the status of its interval.
 
-    `status` is FIRST without earlier looks, WIDENED where the interval accounts for them, VACUOUS where it does and
-    then tells nothing, UNBOUNDED where nothing can account for them.
+    `status` is FIRST without earlier looks, WIDENED if the interval accounts for them, VACUOUS if it does so and is
+    then too wide to be useful, UNBOUNDED if no bound can account for them.
     """
 
     estimate: Estimate
@@ -212,10 +212,10 @@ class Disclosed:
 
 
 def disclosed_estimate(record: Record, plain: Estimate, answer: Answer, past: EarlierLooks) -> Disclosed:
-    """The estimate of one test set, given what the same rows have told before.
+    """Return the estimate to disclose for a test set, with an interval that accounts for earlier looks at its rows.
 
-    `plain` is the estimate as it were if everything was shown and this was the only look, `answer` how much is told,
-    and `past` what was told before.
+    `plain` is the estimate for a full answer at a first look, `answer` says how much is disclosed now, and `past`
+    holds the earlier looks.
     """
     value = record_value(record)
     if value is None:
@@ -233,12 +233,12 @@ def disclosed_estimate(record: Record, plain: Estimate, answer: Answer, past: Ea
 
 
 def _tells_no_more(plain: Estimate, answer: Answer) -> bool:
-    """Whether the plain interval is a function of what is told: always of a full answer, of a count with its rows."""
+    """Return whether the plain interval is a function of the disclosed answer, so that it reveals nothing more."""
     return not answer.withholds or (answer.kind == VALUE and plain.method == "Clopper–Pearson")
 
 
 def _coarse(record: Record, plain: Estimate, answer: Answer, value: float) -> Estimate:
-    plain = replace(plain, interval_seed=None)  # it is made from the losses of single rows
+    plain = replace(plain, interval_seed=None)  # the seed depends on the losses of single rows
     if answer.kind == VALUE:
         return plain
     assert answer.size is not None
@@ -261,7 +261,7 @@ def _widened(record: Record, coarse: Estimate, interval: Interval, past: Earlier
 def _not_widened(
     record: Record, coarse: Estimate, answer: Answer, past: EarlierLooks, *, refusal: str | None, value: float
 ) -> Disclosed:
-    """Where no bound covers a learner chosen after the earlier looks: the interval of a single look, and why."""
+    """Return the estimate with the interval of a single look, and the reason why it is not widened."""
     status = UNBOUNDED if past.alphabets else FIRST
     if answer.withholds and refusal is not None:
         reason = f"No interval: the answer is all that is told of the losses, and {refusal}."
@@ -287,7 +287,7 @@ def _with_interval(record: Record, estimate: Estimate, interval: Interval) -> Es
 
 
 def ordinal(number: int) -> str:
-    """A place in a row of things.
+    """Return a number as an English ordinal.
 
     >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 21, 112)]
     ['1st', '2nd', '3rd', '4th', '11th', '12th', '21st', '112th']

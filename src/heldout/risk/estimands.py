@@ -1,6 +1,6 @@
-"""Estimands: which quantity a number estimates, and at which training size; typed, and in words.
+"""Estimands: which quantity a number estimates and at which training size, as a type and in words.
 
-Four quantities are estimated, and two more are named because they are easily taken for one of the four.
+Four quantities are estimated. Two more are named because they are easily mistaken for one of the four.
 
 ====================  ==================================  ==============================================
 quantity              words                               estimator
@@ -13,9 +13,9 @@ mean over k ℓ_D(h_k)  :func:`fold_predictors_risk`        cross-validation, fo
 min_θ CV(θ)           :func:`best_validation`             optimistic: it also chose θ
 ====================  ==================================  ==============================================
 
-Only a predictor that is tested as it is has a risk of its own here. Cross-validation, leave-one-out included,
-speaks of a typical predictor at the training size of its parts: for least squares with 100 rows and 20 columns
-the correlation of the cross-validation estimate with the risk of the predictor at hand is 0.02.
+Only a test error estimates the risk of one given predictor. Cross-validation, leave-one-out included, estimates
+the expected risk of a predictor at the training size of its parts: for least squares with 100 rows and 20 columns the
+correlation of the cross-validation estimate with the risk of the predictor at hand is 0.02.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROUNDING = 0.02  # training sizes that differ by a smaller share, or by one row,
 
 
 class Subject(StrEnum):
-    """Whose risk a number estimates."""
+    """The kind of subject whose risk a number estimates."""
 
     PREDICTOR = "predictor"  # one predictor, tested as it is
     LEARNER = "learner"  # a typical predictor of a learner at this training size
@@ -42,7 +42,7 @@ class Subject(StrEnum):
 
 
 class Estimand(str):
-    """What a number estimates: the words for people, and what code needs to know of it."""
+    """Describes what a number estimates: a string for people, with attributes for code."""
 
     subject: Subject
     later: bool  # on rows that come later than the training rows
@@ -56,7 +56,7 @@ class Estimand(str):
         return str(self), self.subject, self.later
 
     def __add__(self, words: str) -> Estimand:
-        """The same quantity with further words."""
+        """Return the same quantity with words appended."""
         return Estimand(str(self) + words, self.subject, self.later)
 
     @property
@@ -66,10 +66,10 @@ class Estimand(str):
 
 
 class Sizes(NamedTuple):
-    """The training sizes that a number speaks of: their mean, and the least and the most of them.
+    """Holds the mean, the smallest and the largest size of several training sets.
 
-    `fit` is how many rows a single fit uses, where the learner is given more: members of an ensemble are each trained
-    without a validation part, and a predictor that is kept is trained without the development rows.
+    `fit` is the number of rows that a single fit uses if that is fewer than the learner is given: members of an
+    ensemble are trained without a validation part, and a kept predictor without the development rows. Else None.
     """
 
     mean: float
@@ -79,7 +79,7 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(cls, sizes: Any, *, fit: float | None = None) -> Sizes | None:
-        """The sizes of several training sets, or None where nothing was trained on known rows.
+        """Summarise the sizes of several training sets; return None if all are 0, so that nothing was trained.
 
         >>> Sizes.of([30, 60, 90])
         Sizes(mean=60.0, least=30.0, most=90.0, fit=None)
@@ -91,13 +91,13 @@ class Sizes(NamedTuple):
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """The least and the most, where they differ by more than rounding."""
+        """The smallest and the largest size; None if they differ by rounding only."""
         apart = self.most - self.least > max(1.0, ROUNDING * self.most)
         return (self.least, self.most) if apart else None
 
 
 def risk_words(loss: str, sign: int = 1) -> str:
-    """The quantity a loss or a score measures, as a noun.
+    """Return the name of the quantity that a loss (sign 1) or a score (sign −1) measures.
 
     >>> risk_words("zero_one"), risk_words("accuracy", -1)
     ('zero-one risk', 'accuracy')
@@ -107,7 +107,7 @@ def risk_words(loss: str, sign: int = 1) -> str:
 
 
 def rows_words(train_size: float | Sizes) -> str:
-    """A number of training rows; sizes that differ by more than rounding are given as a range.
+    """Return the number of training rows in words; sizes that differ by more than rounding are given as a range.
 
     >>> rows_words(120), rows_words(119.5), rows_words(1)
     ('120 rows', 'about 120 rows', '1 row')
@@ -141,9 +141,9 @@ def estimand_of(
     stratified: bool = False,
     weighted: bool = False,
 ) -> Estimand:
-    """What the test losses of a study estimate, by the kind of its splits and how many parts they have.
+    """Return what the test losses of a study estimate, given the kind of its splits and the number of parts.
 
-    `stratified` says that the parts keep the shares of the classes, `weighted` that rows weigh by `sample_weight`.
+    `stratified`: the parts keep the shares of the classes. `weighted`: rows are weighted by `sample_weight`.
 
     >>> estimand_of("kfold", parts=5, tuned=True, train_size=120, loss="zero_one")
     'expected zero-one risk of the tuned learner trained on 120 rows'
@@ -163,17 +163,17 @@ def estimand_of(
 
 
 def conditions(*, stratified: bool, weighted: bool) -> str:
-    """On which rows a risk is meant, where these are not simply rows like those of the sample."""
+    """Return the words for the rows that the risk refers to; empty if they are unweighted rows of a plain sample."""
     return f", {CLASS_SHARES}" * stratified + f", {WEIGHTED}" * weighted
 
 
 def taken_over(*, pooled: bool) -> str:
-    """How a score of whole sets was taken over several parts: once over all held-out rows, or in each part."""
+    """Return the words that say whether a score was computed on all held-out rows at once or averaged over folds."""
     return f", {POOLED if pooled else AVERAGED}"
 
 
 def predictor_risk(loss: str, *, train_size: float | Sizes | None, sign: int = 1) -> Estimand:
-    """ℓ_D(A(S)): of this very predictor, whose training size is not known when it came fitted.
+    """Return the estimand ℓ_D(A(S)), the risk of this one predictor; `train_size` is None if it was given fitted.
 
     >>> predictor_risk("squared", train_size=None)
     'squared risk of this predictor, fitted beforehand'
@@ -183,7 +183,7 @@ def predictor_risk(loss: str, *, train_size: float | Sizes | None, sign: int = 1
 
 
 def kept_predictor_risk(loss: str, *, train_size: float | Sizes, sign: int = 1) -> Estimand:
-    """ℓ_D(A_θ̂(S)) of the predictor that development rows chose and that was not trained on them.
+    """Return the estimand ℓ_D(A_θ̂(S)) of a predictor that development rows chose and that was not trained on them.
 
     >>> kept_predictor_risk("zero_one", train_size=96)
     'zero-one risk of the chosen predictor, trained on 96 rows without the development rows'
@@ -193,13 +193,13 @@ def kept_predictor_risk(loss: str, *, train_size: float | Sizes, sign: int = 1) 
 
 
 def learner_risk(loss: str, *, train_size: float | Sizes, tuned: bool, sign: int = 1) -> Estimand:
-    """E ℓ_D(A(S)), or E ℓ_D(A_θ̂(S)) when θ is chosen on the training rows: of a typical predictor at this size."""
+    """Return the estimand E ℓ_D(A(S)), the expected risk at this size; E ℓ_D(A_θ̂(S)) if `tuned`."""
     who = Subject.TUNED_LEARNER if tuned else Subject.LEARNER
     return Estimand(f"expected {risk_words(loss, sign)} of the {who} trained on {rows_words(train_size)}", who)
 
 
 def fold_predictors_risk(loss: str, *, train_size: float | Sizes, parts: int, sign: int = 1) -> Estimand:
-    """The mean risk of the fold predictors: for a convex loss it bounds the risk of their average, whatever chose θ.
+    """Return the estimand "mean risk of the fold predictors"; for a convex loss it bounds the risk of their average.
 
     >>> fold_predictors_risk("squared", train_size=120, parts=5)
     'mean squared risk of the 5 fold predictors, each trained on 120 rows'
@@ -209,7 +209,7 @@ def fold_predictors_risk(loss: str, *, train_size: float | Sizes, parts: int, si
 
 
 def family_risk(loss: str, *, train_size: float | Sizes, candidates: int, sign: int = 1) -> Estimand:
-    """min_θ ℓ_D(A_θ(S)): of the best predictor of a family on this training set.
+    """Return the estimand min_θ ℓ_D(A_θ(S)), the risk of the best predictor of a family on this training set.
 
     >>> family_risk("zero_one", train_size=96, candidates=17)
     'smallest zero-one risk among the 17 predictors of the family, trained on 96 rows'
@@ -219,7 +219,7 @@ def family_risk(loss: str, *, train_size: float | Sizes, candidates: int, sign: 
 
 
 def excess_risk(loss: str, *, train_size: float | Sizes, candidates: int) -> Estimand:
-    """ℓ_D(A_θ̂(S)) − min_θ ℓ_D(A_θ(S)): what choosing on a development set may have cost.
+    """Return the estimand ℓ_D(A_θ̂(S)) − min_θ ℓ_D(A_θ(S)), the cost of choosing on a development set.
 
     >>> excess_risk("zero_one", train_size=96, candidates=17)
     'by how much the chosen predictor is worse in zero-one than the best of the 17 of the family, trained on 96 rows'
@@ -229,7 +229,9 @@ def excess_risk(loss: str, *, train_size: float | Sizes, candidates: int) -> Est
 
 
 def best_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
-    """min_θ CV(θ): optimistic, since the rows that chose θ also judge it. None: the splits were not drawn.
+    """Return the estimand min_θ CV(θ), optimistic because the rows that chose θ also judge it.
+
+    `train_size` is None if the splits were not drawn.
 
     >>> best_validation("zero_one", train_size=120, candidates=17)
     'best validation zero-one risk of 17 candidates trained on 120 rows, on the rows that chose it: optimistic'
@@ -239,7 +241,7 @@ def best_validation(loss: str, *, train_size: float | Sizes | None, candidates: 
 
 
 def corrected_validation(loss: str, *, train_size: float | Sizes | None, candidates: int, sign: int = 1) -> Estimand:
-    """E ℓ_D(A_θ̂(S)) again, from the validation losses alone, with a correction for the optimism of choosing.
+    """Return the estimand E ℓ_D(A_θ̂(S)), estimated from validation losses corrected for the optimism of choosing.
 
     >>> corrected_validation("zero_one", train_size=120, candidates=17)
     'expected zero-one risk of the best of 17 candidates trained on 120 rows, corrected for the optimism of choosing it'

@@ -1,4 +1,4 @@
-"""An estimate: a number with what it estimates, at which training size, and how sure it is."""
+"""Estimates: a number with its estimand, its training size and its interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GUARANTEES = ("exact", "finite-sample", "asymptotic", "heuristic")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A confidence interval in the loss's own inside sign (lower is better), not clipped."""
+    """Holds a confidence interval in the internal sign (lower is better), not clipped to the range of the loss."""
 
     low: float
     high: float
@@ -28,10 +28,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A number as it is shown: in the user's own sign, clipped to the loss's range.
+    """Holds an estimate as it is shown: in the user's own sign; its ends are clipped to the range of the loss.
 
-    `value` is None when a fit that it needs failed, and where only pass or fail is told; `low` and `high` are None
-    when there is no interval. `reason` says why, or under which condition the interval holds.
+    `value` is None if a fit that it needs failed, or if only pass or fail is disclosed. `low` and `high` are None if
+    there is no interval. `reason` says why there is none, or under which condition the interval holds.
     """
 
     name: str
@@ -56,19 +56,19 @@ class Estimate:
 
     @property
     def sizes(self) -> Sizes | None:
-        """The training sizes in one value, as sentences need them; None for a predictor that came fitted."""
+        """The training sizes as one value, for sentences; None for a predictor that was given already fitted."""
         if self.train_size is None:
             return None
         least, most = self.train_range or (self.train_size, self.train_size)
         return Sizes(self.train_size, least, most, self.fit_size)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for people's JSON."""
+        """Return the fields as plain values, for JSON that people read."""
         return {**{name: getattr(self, name) for name in self.__slots__}, "estimand": str(self.estimand)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Estimate:
-        """The estimate whose :func:`stored_values` these are, with the pairs that JSON holds as lists."""
+        """Rebuild an estimate from its :func:`stored_values`; lists from JSON become pairs again."""
         plain = dict(values)
         estimand = Estimand(plain["estimand"], Subject(plain.pop("subject")), plain.pop("later"))
         return msgspec.convert({**plain, "estimand": estimand}, cls, dec_hook=lambda kind, value: value)
@@ -78,13 +78,13 @@ class Estimate:
 
 
 def stored_values(estimate: Estimate) -> dict[str, Any]:
-    """Plain values of all that the estimate knows, for files."""
+    """Return all fields of an estimate as plain values, for files."""
     return {**estimate.as_dict(), "subject": str(estimate.estimand.subject), "later": estimate.estimand.later}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossRange:
-    """What a loss is called, which way round it is shown, and its range inside."""
+    """Holds the name of a loss, its sign when shown, and its range in the internal sign."""
 
     loss: str
     sign: int
@@ -92,14 +92,14 @@ class LossRange:
     high: float
 
     def clipped(self, shown: float) -> float:
-        """A number as it is shown, brought into the range of the loss."""
+        """Return a shown number, clipped to the range of the loss."""
         least, most = shown_range(self.low, self.high, self.sign)
         return min(max(shown, least), most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateInfo:
-    """What an estimate is called and speaks of."""
+    """Holds the name of an estimate and what it estimates."""
 
     name: str
     estimand: Estimand
@@ -113,7 +113,7 @@ class EstimateInfo:
 def user_estimate(
     scale: LossRange, about: EstimateInfo, *, value: float | None, interval: Interval | None = None, clip: bool = True
 ) -> Estimate:
-    """The estimate of a value and an interval in inside sign; with `clip` the value is kept inside the range too.
+    """Return the Estimate for a value and an interval in internal sign; `clip` clips the value to the range too.
 
     >>> from heldout.risk.estimands import predictor_risk
     >>> scale = LossRange(loss="accuracy", sign=-1, low=-1.0, high=0.0)
@@ -144,7 +144,7 @@ def user_estimate(
 
 
 def shown_interval(scale: LossRange, interval: Interval | None) -> dict[str, Any]:
-    """The fields of an estimate that tell of its interval: its ends as shown, and the same unclipped."""
+    """Return the interval fields of an Estimate, as shown, clipped and unclipped; all None without an interval."""
     if interval is None:
         return dict.fromkeys(("low", "high", "unclipped", "method", "guarantee", "interval_seed"))
     low, high = shown_range(interval.low, interval.high, scale.sign)
@@ -159,7 +159,7 @@ def shown_interval(scale: LossRange, interval: Interval | None) -> dict[str, Any
 
 
 def shown_range(low: float, high: float, sign: int) -> tuple[float, float]:
-    """A range inside as the user sees it: a score's ends change places.
+    """Return a range in the user's own sign; for a score the ends are negated and swapped.
 
     >>> shown_range(-0.9, -0.8, -1)
     (0.8, 0.9)

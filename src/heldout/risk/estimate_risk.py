@@ -1,4 +1,4 @@
-"""From a record of losses to an estimate, in the user's own sign."""
+"""Computes the estimate of a risk from a record of losses, in the user's own sign."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ MANY = 20_000  # draws from which resampling costs seconds and changes nothing
 
 
 def choose_method(record: Record, asked: str | None = None) -> Method | str:
-    """The interval method for this record, or why it has none.
+    """Return the interval method for this record, or the reason why there is none.
 
-    Left to itself it takes the first that accepts the record. On one test set: Clopper–Pearson for right and wrong;
-    betting for bounded losses; for others the bootstrap-t, or Student with fewer than 20 rows (or groups), more than
-    20,000, or one value that is most common; the spread of rows where groups differ in size or rows have weights, where
-    losses lean far, and for scores of whole sets. Over several parts: the spread of rows, widened, or of a sample of
-    them where the others were not kept; where no rows are known the cautious t, but never over stratified parts, whose
-    means have lost their spread. In time: five batch means.
+    `asked` is the key of a method, such as "clopper-pearson"; a method that refuses the record is an error. With None,
+    the first method that accepts the record is taken, in this order:
 
-    `asked` is the key of a method, such as "clopper-pearson". One that refuses the record is an error.
+    - one test set: Clopper–Pearson for losses of 0 and 1; betting for bounded losses; for others the bootstrap-t, or
+      Student's t with fewer than 20 rows (or groups), with more than 20,000, or if one value is too common; the spread
+      of rows if groups differ in size, rows have weights or losses are very skewed, and for scores of whole sets;
+    - several parts: the widened spread of rows, or of a sample of the rows if the others were not kept; the cautious t
+      if no rows are known, but never over stratified parts, whose means vary too little;
+    - rows in time: five batch means.
     """
     if asked is not None:
         return check_asked(record, asked)
@@ -46,7 +47,7 @@ def choose_method(record: Record, asked: str | None = None) -> Method | str:
 
 
 def first_that_accepts(record: Record, methods: Iterable[Method | str]) -> Method | str:
-    """The first of these methods that accepts the record, or why the last of them does not."""
+    """Return the first of these methods that accepts the record, or the reason why the last one refuses it."""
     reason: str | None = ""
     for method in methods:
         method = METHODS[method] if isinstance(method, str) else method
@@ -56,7 +57,7 @@ def first_that_accepts(record: Record, methods: Iterable[Method | str]) -> Metho
 
 
 def leans(record: Record) -> bool:
-    """Whether the losses are so skewed for their number that their mean is far from normal."""
+    """Return whether the losses are so skewed, for their number, that their mean is far from normal."""
     if record.row_losses is None or not np.isfinite(record.fold_losses).all():
         return False
     weights = mean_weights(record, pooled=False)
@@ -64,7 +65,7 @@ def leans(record: Record) -> bool:
 
 
 def check_asked(record: Record, asked: str) -> Method:
-    """The method of this key; an error where it is unknown or refuses the record, whose losses may be unknown yet."""
+    """Return the method of this key; raise an error if the key is unknown or the method refuses the record."""
     method = _known(asked)
     if (refusal := method.refusal(record)) is None:
         return method
@@ -95,11 +96,11 @@ def estimate_risk(
     pool: bool | None = None,
     reason: str | None = None,
 ) -> Estimate:
-    """The risk that a record of losses speaks of, with its interval or the reason why it has none.
+    """Estimate the risk from a record of losses, with its interval or the reason why it has none.
 
-    `interval` is the method; left out, it is chosen by recipe and loss. With `strict` one that does not suit is an
-    error; otherwise one that does is taken, and the estimate's `reason` says so. `pool` is that of
-    :func:`record_value`, and `reason` says why there can be no interval where the caller knows more than the losses.
+    `interval` is the interval method; None chooses it by recipe and loss. If the asked method refuses the record,
+    `strict` raises an error; otherwise another method is taken and the estimate's `reason` says so. `pool` is that of
+    :func:`record_value`. A `reason` given by the caller means that there is no interval, and why.
 
     >>> record = Record(
     ...     loss="accuracy", sign=-1, low=-1.0, high=0.0, fold_losses=np.array([-0.75]), kind="holdout",
@@ -136,12 +137,12 @@ def estimate_risk(
 
 
 def scale_of(record: Record) -> LossRange:
-    """What the loss of a record is called, which way round it is shown, and its range."""
+    """Return the name, the sign and the range of the loss of a record."""
     return LossRange(loss=record.loss, sign=record.sign, low=record.low, high=record.high)
 
 
 def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tuple[Method | None, str | None]:
-    """The method, and what must be said of it; or None, and why."""
+    """Return the method and a remark about it (or None); without a method, None and the reason."""
     if isinstance(asked, Method):
         return asked, None
     refusal = None if asked is None or strict else _known(asked).refusal(record)
@@ -154,13 +155,13 @@ def _method(record: Record, asked: str | Method | None, *, strict: bool) -> tupl
 
 
 def record_value(record: Record, *, pool: bool | None = None) -> float | None:
-    """The mean of the means of the parts, or with `pool` the mean over rows; None where a part failed.
+    """Return the mean of the part means, or with `pool` the mean over rows; None if a part failed.
 
-    Scores that are functions of means are taken of all rows together unless `pool` is False. Where rows have weights
-    each part counts as much as its rows weigh: of parts of a single row, which leave-one-out has, a plain mean would
-    not know the weights at all. For a loss of rows that is the mean over rows too.
+    A score that is a function of means is computed once on all rows unless `pool` is False. If rows have weights, each
+    part weighs as much as its rows: with one row a part, as in leave-one-out, a plain mean would ignore the weights.
+    For a row loss this equals the weighted mean over rows.
 
-    A failed part is never left out: the mean over the survivors would flatter a learner that fails where it is hard.
+    A failed part is never left out: the mean over the others would favour a learner that fails on hard parts.
     """
     if pool is not False and record.family in POOLED:
         return None if record.pooled is None else record.pooled.value
@@ -184,7 +185,7 @@ def record_value(record: Record, *, pool: bool | None = None) -> float | None:
 
 
 def failed_parts(record: Record) -> str:
-    """Which parts have no loss, counted from 0."""
+    """Return the sentence that says which parts have no loss, counted from 0."""
     failed = np.flatnonzero(np.isnan(record.fold_losses)).tolist()
     if record.answers is not None or record.pooled is not None:  # every predictor answered
         where = f"{len(failed)} of {record.parts} parts" if failed else "all held-out rows together"

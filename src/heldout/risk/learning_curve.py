@@ -1,6 +1,6 @@
-"""The risk at several training sizes as an inverse power law, a + b·m^−c, and what it says of a larger size.
+"""Fits an inverse power law a + b·m^−c to the risk at several training sizes m, to extrapolate to larger ones.
 
-It is a rule of thumb: learning curves often look so, nothing says that the next stretch of one will.
+This is a heuristic: many learning curves look like this, but nothing guarantees it for larger sizes.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from heldout.base.errors import OptionError
 from heldout.risk.record import Floats
 
 FEWEST_SIZES = 3
-EXPONENTS = (0.05, 3.0)  # slower looks like a line, faster like a constant: neither can be told apart from few sizes
+EXPONENTS = (0.05, 3.0)  # slower looks like a line, faster like a constant: few sizes cannot tell them apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerLaw:
-    """a + b·m^−c with b ≥ 0: the risk falls towards a."""
+    """Holds the power law a + b·m^−c with b ≥ 0; the risk falls towards a."""
 
     a: float
     b: float
     c: float
 
     def at(self, size: float) -> float:
-        """The risk at this training size."""
+        """Return the risk at this training size."""
         return float(self.a + self.b * size**-self.c)
 
 
 def fit_power_law(sizes: Floats, losses: Floats, *, weights: Floats | None = None, low: float = -inf) -> PowerLaw:
-    """The inverse power law nearest to these losses, by weighted least squares.
+    """Fit an inverse power law to the mean losses at three or more training sizes, by weighted least squares.
 
-    There are at least three training sizes, with the mean loss at each. `weights` are what each size counts for: one
-    over the variance of its loss. `low` is the least loss there can be, which bounds a.
+    `weights` has the weight of each size, one over the variance of its loss; None weights all sizes equally. `low` is
+    the smallest possible loss, which bounds a from below.
 
     >>> sizes = np.array([50.0, 100.0, 200.0, 400.0])
     >>> law = fit_power_law(sizes, 1 + 20 * sizes**-0.8)
@@ -62,7 +62,7 @@ def fit_power_law(sizes: Floats, losses: Floats, *, weights: Floats | None = Non
 
 
 def _line(x: Floats, y: Floats, weight: Floats, low: float) -> tuple[float, float]:
-    """The nearest a + b·x with b ≥ 0 and a ≥ low."""
+    """Return (a, b) of the weighted least-squares line a + b·x with b ≥ 0 and a ≥ low."""
     mean_x, mean_y = float(np.average(x, weights=weight)), float(np.average(y, weights=weight))
     spread = float(np.sum(weight * (x - mean_x) ** 2))
     b = float(np.sum(weight * (x - mean_x) * (y - mean_y))) / spread if spread > 0 else 0.0

@@ -1,10 +1,10 @@
-"""Bounds that races drop candidates by: pure functions of the losses of the parts that a candidate has run.
+"""Bounds by which a race drops candidates early, from the losses of the parts that each candidate has run.
 
-The table of losses is fixed and the order of its parts is drawn, so the parts that were run are a sample without
-replacement. Serfling (1974) has Hoeffding's bound for those, Bardenet and Maillard (2015) sharpened it past the half
-(Corollary 2.5) and have the empirical Bernstein bound (Theorem 4.3), which asks for more parts before it says anything
-and says more where losses of parts vary little. Nothing is assumed of the losses but their range. The paired test takes
-any loss and few parts, and its level is a heuristic.
+The losses are fixed and the order of the parts is random, so the parts that were run are a sample without replacement.
+Serfling (1974) gives Hoeffding's bound for such samples. Bardenet and Maillard (2015) sharpen it once more than half of
+the parts are known (Corollary 2.5) and give an empirical Bernstein bound (Theorem 4.3). The latter needs more parts,
+and is tighter if the losses of parts vary little. Both bounds assume only the range of the losses. The paired test
+takes any loss and few parts, but its level is a heuristic.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scipy import special
 
 
 def exact_low(losses: NDArray[np.float64], *, parts: int, low: float) -> NDArray[np.float64]:
-    """The least that the mean over all `parts` can be.
+    """Return the smallest possible mean over all `parts`, for each candidate.
 
     `losses` (candidates × n) are the mean losses of the parts that were run; `low` is the smallest loss there is.
 
@@ -27,7 +27,7 @@ def exact_low(losses: NDArray[np.float64], *, parts: int, low: float) -> NDArray
 
 
 def share_unknown(n: int, parts: int) -> float:
-    """By how much the square of a deviation shrinks because n of so many parts are known: ρₙ of Bardenet and Maillard.
+    """Return ρₙ of Bardenet and Maillard: the factor on a squared deviation when n of `parts` parts are known.
 
     >>> share_unknown(1, 10), round(share_unknown(9, 10), 3), share_unknown(10, 10)
     (1.0, 0.111, 0.0)
@@ -36,10 +36,10 @@ def share_unknown(n: int, parts: int) -> float:
 
 
 def hoeffding_low(losses: NDArray[np.float64], *, parts: int, span: float, level: float) -> NDArray[np.float64]:
-    """What the mean over all `parts` is above, but with probability `level`.
+    """Return Hoeffding–Serfling lower bounds of the mean over all `parts`; each fails with probability `level` at most.
 
-    `losses` (candidates × n) are the mean losses of the first n parts of a random order; `span` is the largest loss
-    less the smallest.
+    `losses` (candidates × n) are the mean losses of the first n parts of a random order; `span` is the largest possible
+    loss minus the smallest.
 
     >>> hoeffding_low(np.full((1, 100), 0.5), parts=1000, span=1.0, level=0.001).round(3).tolist()
     [0.324]
@@ -50,11 +50,11 @@ def hoeffding_low(losses: NDArray[np.float64], *, parts: int, span: float, level
 
 
 _KAPPA = 7.0 / 3.0 + 3.0 / np.sqrt(2.0)
-_EVENTS = 5.0  # the theorem holds but with probability 5δ
+_EVENTS = 5.0  # the bound of the theorem fails with probability 5δ at most
 
 
 def bernstein_low(losses: NDArray[np.float64], *, parts: int, span: float, level: float) -> NDArray[np.float64]:
-    """What the mean over all `parts` is above, but with probability `level`; parameters as of `hoeffding_low`.
+    """Return empirical Bernstein lower bounds of the mean over all `parts`; parameters as for `hoeffding_low`.
 
     >>> bernstein_low(np.full((1, 500), 0.5), parts=1000, span=1.0, level=0.001).round(3).tolist()
     [0.424]
@@ -65,18 +65,18 @@ def bernstein_low(losses: NDArray[np.float64], *, parts: int, span: float, level
     return np.asarray(losses.mean(axis=1) - deviation, dtype=np.float64)
 
 
-FEWEST = 3  # parts, before a standard deviation is worth anything
+FEWEST = 3  # parts; a standard deviation of fewer tells too little
 
 
 def surely_worse(
     losses: NDArray[np.float64], leader: NDArray[np.float64], *, ratio: float, level: float
 ) -> NDArray[np.bool_]:
-    """Which candidates are worse than the leader, by a one-sided test at `level`.
+    """Return which candidates are worse than the leader, by a one-sided corrected t test at `level`.
 
-    Differences that do not vary say nothing of how they vary, so they drop nobody.
+    A candidate whose differences from the leader do not vary is never dropped: their variance is not known.
 
-    `losses` (candidates × n) are the mean losses of the parts that were run, `leader` those of the leader on the same
-    parts, and `ratio` is held-out rows to training rows of a part.
+    `losses` (candidates × n) are the mean losses of the parts that were run, `leader` has the leader's on the same
+    parts, and `ratio` is the number of held-out rows of a part over its training rows.
 
     >>> leader = np.array([0.1, 0.12, 0.11, 0.09])
     >>> surely_worse(np.array([[0.5, 0.5, 0.52, 0.51], [0.1, 0.2, 0.1, 0.1]]), leader, ratio=0.25, level=0.001).tolist()

@@ -1,13 +1,15 @@
-"""Which recipe the texts recommend for a number of rows and candidates, and why.
+"""Recommends a validation recipe for a number of rows and candidates, and gives the reasons.
 
-- Simple validation is enough where data are plenty, and the only way where the distribution drifts with time; then the
-  validation and test rows have to be the most recent.
-- Cross-validation is the standard for small data, fewer than 500 rows, above all with many columns.
-- Leave-one-out where it costs no more than a fit or two and a single predictor is to be judged.
-- A separate test level, a test set or an outer cross-validation, wherever candidates are chosen.
+The rules come from the texts in seeds/:
 
-Plenty is no number of rows but a question of what the held-out rows can promise: a share of them is plenty when it is
-enough for the width of the risk's interval, and for the gap between the chosen candidate and the best.
+- Simple validation is enough when there are many rows. It is the only choice when the distribution drifts with time;
+  then the validation and test rows have to be the most recent.
+- Cross-validation is the standard for small data (fewer than 500 rows), above all with many columns.
+- Leave-one-out is used when it costs about as much as one or two fits and a single predictor is to be judged.
+- A separate test level (a test set or an outer cross-validation) is needed whenever candidates are chosen.
+
+No fixed number of rows counts as "many". A share of the rows is large enough when it gives the wanted width of the
+risk's interval and the wanted gap between the chosen candidate and the best one.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from dataclasses import dataclass, replace
 
 from heldout.base.errors import Argument, OptionError, Sentence, Splitter
 
-SMALL = 500  # rows, below which the texts cross-validate
+SMALL = 500  # rows; with fewer, the texts recommend cross-validation
 PREDICTOR, LEARNER = "predictor", "learner"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What is known before a study: sizes, roles, and how many rows the promises asked for need."""
+    """Holds what is known before a study: sizes, roles, and the rows needed for the wanted width and gap."""
 
     n: int
     candidates: int = 1
@@ -36,17 +38,17 @@ class Situation:
 
     @property
     def units(self) -> int:
-        """What is drawn independently: groups where there are any, else rows."""
+        """The number of independent units: groups if there are any, else rows."""
         return self.n if self.groups is None else self.groups
 
     def affords(self, share: float, rows: int) -> bool:
-        """Whether this share of the rows (or groups) is enough."""
+        """Return whether this share of the units is at least `rows`."""
         return share * self.units >= rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """A recipe as it is called, the splitters it takes, and why."""
+    """Holds a recommended recipe: its name, its splitters and the reasons for it."""
 
     name: str
     test: Splitter
@@ -58,7 +60,7 @@ class Recipe:
 
 
 def recommend(at: Situation) -> Recipe:
-    """The recipe for this situation.
+    """Return the recipe for this situation.
 
     >>> recommend(Situation(n=200, candidates=17, test_rows=738, dev_rows=1305)).name
     'nested cross-validation'

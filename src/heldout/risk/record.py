@@ -1,4 +1,4 @@
-"""What a study recorded of one loss: all that an estimate may be made from."""
+"""Records of one loss on the held-out rows of a study; estimates are computed from nothing else."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ FAMILIES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PooledScore:
-    """A score of all held-out rows together, and how far each row moves it.
+    """Holds a score computed once on all held-out rows, and the influence of each row on it.
 
-    `influence` is the derivative of the score by each row's weight, times the number of rows: its mean over rows is 0,
-    and the variance of the score is that of a mean of such numbers. None where only the value is known.
+    `influence` is the derivative of the score by the row's weight, times the number of rows. Its mean over rows is 0,
+    and the variance of the score is that of the mean of the influences. It is None if only the value is known.
     """
 
     value: float  # lower is better, as all losses inside
@@ -32,10 +32,10 @@ class PooledScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answers:
-    """What was true and what was predicted on the held-out rows, one array a part.
+    """Holds the true and the predicted values of the held-out rows, one array per part.
 
-    For classes these are codes from 0 on. Where there are two, `probability` is that of the class `positive`, and
-    `scores` what rows are ranked by. `class_weights` is what a row of each class counts for in the learner's own fit.
+    Classes are stored as codes from 0. With two classes, `probability` is the probability of the class `positive` and
+    `scores` are the numbers that rank the rows. `class_weights` has the weight of each class in the learner's own fit.
     """
 
     truth: tuple[Floats, ...]
@@ -49,7 +49,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Elsewhere:
-    """The predictors of some parts, asked about the same rows each: rows of their training sets among them."""
+    """Holds the answers of several fold predictors on one common set of rows, including rows they were trained on."""
 
     trained: NDArray[np.bool_]  # predictors × rows: whether the predictor was trained on the row
     losses: Floats | None  # predictors × rows; None for scores of whole sets
@@ -59,11 +59,11 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Record:
-    """The losses of one learner on the held-out parts of one drawn splits, lower is better.
+    """Holds the losses of one learner on the held-out parts of one set of drawn splits; lower is better.
 
-    How the parts came about is told in plain values, so that an estimate can be made again from stored
-    losses, without a task, a model or a splitter. Before any fit, a record with NaN for each loss tells which
-    intervals the recipe allows.
+    Plain values describe how the parts were drawn, so that stored losses are enough to compute an estimate again,
+    without a task, a model or a splitter. Before any fit, a record whose losses are all NaN shows which intervals the
+    recipe allows.
     """
 
     loss: str
@@ -97,29 +97,29 @@ class Record:
 
     @property
     def parts(self) -> int:
-        """How many held-out parts there are."""
+        """The number of held-out parts."""
         return len(self.fold_losses)
 
     @property
     def unknown(self) -> bool:
-        """Whether no loss is known yet, as before any fit: NaN stands for each."""
+        """Whether no loss is known yet (before any fit all losses are NaN)."""
         return self.pooled is None and bool(np.isnan(self.fold_losses).all())
 
     @property
     def leaves_one_out(self) -> bool:
-        """Whether each part holds out a single row, by whatever name it was asked for."""
+        """Whether each part holds out a single row, whichever splitter drew the parts."""
         return self.kind == "loo" or (self.parts > 1 and bool(np.all(self.held_sizes == 1)))
 
     @property
     def predicted(self) -> int:
-        """How many rows were predicted, those of one repeat where there are several."""
+        """The number of predicted rows; with repeats, the number in one repeat."""
         return round(int(np.sum(self.held_sizes)) / self.repeats)
 
 
 def zero_one_errors(record: Record) -> Floats | None:
-    """The rows of a single test set as 0 (right) and 1 (wrong), or None when the loss is not of that kind.
+    """Return the errors of all held-out rows, 0 (right) or 1 (wrong); None if the loss is not of that kind.
 
-    Accuracy is the zero-one loss less one, so its rows are −1 and 0 inside.
+    Accuracy is stored as the zero-one loss minus 1, so its recorded losses are −1 and 0.
     """
     if record.row_losses is None:
         return None
@@ -128,7 +128,7 @@ def zero_one_errors(record: Record) -> Floats | None:
 
 
 def of_right_and_wrong(losses: Floats, low: float, high: float) -> bool:
-    """Whether every loss is one end of a range of length 1.
+    """Return whether the range has length 1 and every loss is one of its two ends.
 
     >>> of_right_and_wrong(np.array([-1.0, 0.0]), -1.0, 0.0), of_right_and_wrong(np.array([0.5]), 0.0, 1.0)
     (True, False)

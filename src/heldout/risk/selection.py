@@ -1,13 +1,13 @@
-"""What choosing among candidates does to a number: how optimistic the best one is, and what can be said instead.
+"""Corrections and bounds for the optimism of choosing the best of several candidates.
 
 - BBC-CV, the bootstrap bias-corrected cross-validation of Tsamardinos, Greasidou and Borboudakis (2018): rows are drawn
   with replacement from the held-out losses of all candidates, the best candidate on the drawn rows is scored on the
   rows that were not drawn, and that is averaged over many draws. Nothing is fitted again.
 - The bias correction of Tibshirani and Tibshirani (2009) for the smallest cross-validation error.
-- A development set that chose among predictors fixed beforehand. Given n independent development rows and a loss in
-  [0, 1], with probability 1 − δ the risk of every one of |Θ| predictors lies in its interval at level 1 − δ/|Θ|. So the
-  interval of the chosen one holds though it was chosen, and it is worse than the best of the family by at most
-  √(2 ln(2|Θ|/δ)/n).
+- Simultaneous intervals for a development set that chose among predictors fixed beforehand. Given n independent
+  development rows and a loss in [0, 1], with probability 1 − δ the risk of every one of |Θ| predictors lies in its
+  interval at level 1 − δ/|Θ|. So the interval of the chosen predictor is valid despite the choice, and its risk exceeds
+  the smallest risk of the family by at most √(2 ln(2|Θ|/δ)/n).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from heldout.risk.rows_needed import dev_gap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """The risk of what was chosen, with the optimism of choosing taken off; inside sign, lower is better."""
+    """Holds the risk of the chosen candidate, corrected for the optimism of choosing; lower is better."""
 
     value: float
     method: str
@@ -37,7 +37,7 @@ class Correction:
 
 RESAMPLES = 500
 BBC_CV = "BBC-CV"
-BLOCK = 1 << 22  # numbers held at once in a block of draws; fixed, so that sums do not depend on the machine
+BLOCK = 1 << 22  # numbers in memory in a block of draws; fixed, so that sums do not depend on the machine
 
 
 def bbc(
@@ -49,12 +49,12 @@ def bbc(
     units: NDArray[Any] | None = None,
     weights: Floats | None = None,
 ) -> Correction:
-    """The risk of the best of several candidates, from their held-out losses, with a percentile interval.
+    """Estimate the risk of the best of several candidates by BBC-CV, with a percentile interval (a heuristic).
 
-    `losses` are the finite losses of each candidate (a line) on each held-out row (a column), lower is better; a row
-    that was held out several times has several columns. `units` says for each column what is drawn whole: its row, or
-    its group; left out, each column is its own unit. `weights` says what each loss counts for in a mean; units that
-    count for nothing are not drawn. The interval runs between percentiles of the draws, and is a heuristic.
+    `losses` (candidates × columns) are finite held-out losses, lower is better; a column is a held-out row, and a row
+    that was held out several times has several columns. `units` names for each column the unit that is drawn whole:
+    its row or its group; None makes each column its own unit. `weights` has the weight of each column (None: equal);
+    columns of weight 0 are left out.
 
     >>> losses = np.random.default_rng(0).random((50, 40)) < 0.5  # fifty coins: nothing to choose between
     >>> best, corrected = losses.mean(axis=1).min(), bbc(losses.astype(float)).value
@@ -111,7 +111,7 @@ def _by_unit(
 
 
 def drawn_counts(chance: np.random.Generator, draws: int, count: int) -> Floats:
-    """How often each unit was drawn, draw by draw; a draw that leaves no unit out is drawn again."""
+    """Return how often each unit was drawn (draws × units); a draw that leaves no unit out is repeated."""
     places = chance.integers(count, size=(draws, count))
     places += np.arange(draws)[:, None] * count
     drawn = np.bincount(places.ravel(), minlength=draws * count).reshape(draws, count).astype(np.float64)
@@ -129,10 +129,9 @@ TIBSHIRANI = "Tibshirani–Tibshirani"
 
 
 def tibshirani(fold_losses: Floats, *, weights: Floats | None = None) -> Correction:
-    """CV(θ̂) + mean over folds of e_k(θ̂) − min_θ e_k(θ): what the choice gains on each fold, added back.
+    """Return CV(θ̂) plus the mean over folds of e_k(θ̂) − min_θ e_k(θ), the estimated optimism of choosing θ̂.
 
-    `fold_losses` are the finite losses of each candidate (a line) on each part (a column), `weights` what each part
-    counts for in a mean over parts.
+    `fold_losses` (candidates × parts) are finite mean losses. `weights` has the weight of each part (None: equal).
 
     >>> tibshirani(np.array([[1.0, 3.0], [3.0, 2.0]])).value  # 2 and 2.5; the first gains 0 and loses 1
     2.5
@@ -154,7 +153,7 @@ HOEFFDING = "simultaneous Hoeffding"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Development:
-    """What a development set says: of the predictor it chose, of the smallest risk of the family, and their gap."""
+    """Holds the bounds from a development set: of the chosen predictor, of the smallest risk, and of their gap."""
 
     chosen: Interval
     best: Interval  # of min over Θ
@@ -172,11 +171,11 @@ def development_bounds(
     counted: bool = True,
     guarantee: str = "finite-sample",
 ) -> Development:
-    """The intervals of the chosen predictor and of the smallest risk in the family, at simultaneous level.
+    """Return simultaneous intervals for the risk of the chosen predictor and for the smallest risk of the family.
 
-    `means` are the mean losses of the predictors on `n` development rows, NaN where one could not be fitted; `chosen`
-    is one with the smallest. `counted` says that each row is either right (`low`) or wrong (`high`), and `guarantee`
-    what is promised: "heuristic" where the rows are not independent draws.
+    `means` are the mean losses of the predictors on `n` development rows, NaN for a failed fit. `chosen` is the index
+    of one with the smallest mean. `counted` says that each row is either right (`low`) or wrong (`high`). `guarantee`
+    is the guarantee to report: "heuristic" if the rows are not independent draws.
 
     >>> found = development_bounds(np.array([0.2, 0.4]), n=100, chosen=0, level=0.95)
     >>> round(found.chosen.low, 3), round(found.chosen.high, 3), round(found.gap, 3)
@@ -200,10 +199,11 @@ def development_bounds(
 def simultaneous_intervals(
     means: Floats, *, n: int, level: float, low: float = 0.0, high: float = 1.0, counted: bool = True
 ) -> tuple[Floats, Floats, str]:
-    """For each candidate an interval at level 1 − δ/|Θ|, so that all hold together at `level`; and the method.
+    """Return the lower ends, the upper ends and the method of intervals that all hold together at `level`.
 
-    Rows that are right or wrong get Clopper–Pearson, other losses between `low` and `high` get Hoeffding. Both need
-    means alone, so that a hundred thousand candidates take no room.
+    Each of the |Θ| candidates gets an interval at level 1 − δ/|Θ|: Clopper–Pearson if rows are right or wrong
+    (`counted`), else Hoeffding for losses between `low` and `high`. Both need only the means, so that a hundred
+    thousand candidates take little memory.
 
     >>> lows, highs, method = simultaneous_intervals(np.array([0.0, 1.0]), n=10, level=0.95)
     >>> lows.round(3).tolist(), highs.round(3).tolist()

@@ -1,4 +1,4 @@
-"""The sentences of a report: the verdict on a study, and what each number means; no more than the estimates say."""
+"""Writes the sentences of a report: the verdict on a study, and the meaning of each number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heldout.base.words import share
 from heldout.risk.estimands import Sizes, Subject, risk_words, rows_words
 from heldout.risk.estimate import Estimate
 
-FEWEST_ROWS = 10  # predicted rows from which on widths fall about as the root says
+FEWEST_ROWS = 10  # predicted rows; with fewer, widths do not fall about as 1/√n
 _SHARES = {"zero_one": "wrong", "accuracy": "right"}  # losses that count rows, and what they count
 _PROMISES = {
     "exact": "The interval holds the true value in at least {level} of such studies, whatever the data, as long as new "
@@ -28,10 +28,10 @@ BETTER, WORSE, NOT_SHOWN = "better", "worse", "not shown"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The learner less no model on the same held-out rows, in the user's own sign; or the reason why there is none."""
+    """Holds the comparison of the learner with a constant prediction on the same rows, in the user's own sign."""
 
-    words: str | None = None  # "always answering 'no'"
-    value: float | None = None  # what that costs
+    words: str | None = None  # "always answering 'no'"; None without a comparison, and `reason` says why
+    value: float | None = None  # the risk of the constant prediction
     difference: float | None = None
     low: float | None = None
     high: float | None = None
@@ -48,9 +48,9 @@ class Reference:
 def verdict_of(
     estimates: Mapping[str, Estimate], reference: Reference | None = None, *, rows: int, units: str = "rows"
 ) -> dict[str, Any]:
-    """The sentences of a report's first lines, and what each number means.
+    """Return the sentences for the top of a report, and the meaning of each estimate.
 
-    `rows` are those of the study, `units` what is independent among them.
+    `rows` is the number of rows of the study, `units` the name of the independent units ("rows" or "groups").
     """
     risk = estimates["risk"]
     return {
@@ -67,7 +67,7 @@ def verdict_of(
 
 
 def sentence_of(risk: Estimate) -> str:
-    """The risk and its interval in a sentence.
+    """Return a sentence with the risk and its interval.
 
     >>> from heldout.risk.estimate import Estimate
     >>> sure = {"low": 0.01, "high": 0.108, "level": 0.95, "method": "corrected t", "guarantee": "heuristic"}
@@ -91,7 +91,7 @@ def sentence_of(risk: Estimate) -> str:
 
 
 def promise_of(risk: Estimate) -> str:
-    """What the interval promises, or why there is none."""
+    """Return the sentence that says what the interval guarantees, or why there is none."""
     if risk.low is None or risk.guarantee is None:
         return risk.reason or "There is no interval."
     text = _PROMISES[risk.guarantee].format(level=_percent(risk.level))
@@ -99,7 +99,7 @@ def promise_of(risk: Estimate) -> str:
 
 
 def surer(risk: Estimate, *, rows: int, units: str = "rows") -> list[str]:
-    """What would make the number more certain. The width of every interval here falls with the root of the rows."""
+    """Return sentences on what would narrow the interval; its width falls as one over the root of the rows."""
     if risk.value is None or risk.low is None or risk.high is None or risk.n < FEWEST_ROWS:
         return []
     width = risk.high - risk.low if risk.unclipped is None else risk.unclipped[1] - risk.unclipped[0]
@@ -120,7 +120,7 @@ def surer(risk: Estimate, *, rows: int, units: str = "rows") -> list[str]:
 
 
 def _against(risk: Estimate, reference: Reference) -> str | None:
-    """Whether the learner is better than no model, by the paired difference alone."""
+    """Return the sentence that compares the learner with a constant prediction; None if there is no difference."""
     if risk.value is None or reference.value is None or reference.difference is None:
         return None
     that = f"that would {_predicate(risk, reference.value)}"
@@ -144,7 +144,7 @@ def _against(risk: Estimate, reference: Reference) -> str | None:
 
 
 def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
-    """The best validation number, and by how much it is better than the risk."""
+    """Return the sentences on the best validation number and its optimism; None if there is none for this loss."""
     if best is None or not best.optimistic or best.loss != risk.loss:
         return None
     if best.value is None:
@@ -190,7 +190,7 @@ def _loss(risk: Estimate) -> str:
 
 
 def _amount(risk: Estimate, value: float) -> str:
-    """A value of this loss as people say it: shares in per cent, everything else to three digits."""
+    """Format a value of this loss: shares in per cent, other values to three digits."""
     if risk.loss in _SHARES:
         return share(value)
     size = abs(value)
@@ -206,14 +206,14 @@ def _percent(level: float) -> str:
 
 
 def label_of(estimate: Estimate) -> str:
-    """A few words for an estimate: the risk of a further loss is called by that loss."""
+    """Return a short label for an estimate; the risk by a further loss is named after that loss."""
     if estimate.name in _KNOWN:
         return _KNOWN[estimate.name][0]
     return "risk" if estimate.name == "risk" else risk_words(estimate.loss, -1 if estimate.greater_is_better else 1)
 
 
 def meaning_of(estimate: Estimate) -> str:
-    """What an estimate estimates, and at which training size, for someone who has not read the manual."""
+    """Explain in sentences what an estimate estimates and at which training size, for readers without the manual."""
     if estimate.name in _KNOWN:
         words = _KNOWN[estimate.name][1]
     else:
@@ -240,7 +240,7 @@ def _meaning_of_risk(estimate: Estimate) -> str:
     )
 
 
-_KNOWN = {  # the estimates beside a risk: a label, and what they mean
+_KNOWN = {  # the estimates other than the risk: a label and an explanation
     "fold_predictors": (
         "fold predictors",
         "The mean risk of the predictors that the folds trained. For a convex loss the average of these predictors "

@@ -1,9 +1,10 @@
-"""By how much an interval from the spread of rows must be widened to hold the *expected* risk of a learner.
+"""The factor κ by which an interval from the spread of rows is widened to cover the *expected* risk of a learner.
 
-The rows tell how far a mean over test rows is off. An estimate by cross-validation is also off because the same rows
-trained the predictors: its variance is about Var(ℓᵢ + m·rᵢ)/n, where rᵢ is row i's influence, as a training row, on
-the risk. κ is the root of that variance over the variance of the rows alone. Four parts of it can be estimated with no
-further fit: docs/intervals.md says how well. All of it is a rule of thumb, so the guarantee is "heuristic".
+The spread of the row losses gives the error of a mean over test rows. A cross-validation estimate has a further error,
+because the same rows also trained the predictors: its variance is about Var(ℓᵢ + m·rᵢ)/n, where rᵢ is the influence of
+row i, as a training row, on the risk. κ is the root of the ratio of that variance to the variance of the rows alone.
+Four parts of κ can be estimated without further fits; docs/intervals.md says how well. All of this is a rule of thumb,
+so the guarantee is "heuristic".
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from heldout.risk.record import Answers, Elsewhere, Floats, Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """What the draw of rows does to a weighted mean."""
+    """Holds the sampling error of a weighted mean over rows."""
 
     error: float  # standard error
     units: int  # independent draws: distinct rows, or groups
@@ -29,20 +30,20 @@ class Sampling:
 
     @property
     def lean(self) -> float:
-        """How far the mean is from normal: |skewness| over the root of the number of draws."""
+        """How far the mean is from normal: |skewness| over the root of the number of independent draws."""
         return abs(self.skew) / sqrt(self.units)
 
 
 def end_to_end(parts: tuple[NDArray[np.generic], ...]) -> Floats:
-    """The numbers of all parts in one array."""
+    """Concatenate the numbers of all parts into one float array."""
     return np.concatenate(parts).astype(np.float64)
 
 
 def mean_weights(record: Record, *, pooled: bool) -> Floats:
-    """What each held-out row counts for in the estimate; the sum is 1.
+    """Return the weight of each held-out row in the estimate; the weights sum to 1.
 
-    A mean of the means of parts gives each part the same say, a pooled one each row. Declared weights decide
-    in both cases: a part then counts for as much as its rows.
+    A mean of part means gives each part the same weight; a pooled mean gives each row the same weight. With declared
+    row weights both follow these, and a part weighs as much as its rows.
     """
     if record.weights is not None:
         weights = end_to_end(record.weights)
@@ -54,17 +55,17 @@ def mean_weights(record: Record, *, pooled: bool) -> Floats:
 
 
 def mean_of(contributions: Floats, weights: Floats) -> float:
-    """The weighted mean; exactly the one value where all are equal."""
+    """Return the weighted mean; if all contributions are equal it is exactly that value."""
     least, most = float(np.min(contributions)), float(np.max(contributions))
     return min(max(float(np.sum(weights * contributions)), least), most)
 
 
 def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampling:
-    """The sampling of a mean whose rows contribute these numbers with these weights.
+    """Return the sampling error of the weighted mean of the rows' contributions.
 
-    Rows that are held out several times, by repeats or resamples, are counted once: more repeats bring no independent
-    rows. Where rows come in groups, sums of whole groups are what varies. A sample tells the spread of rows, and the
-    error is that of the mean over all the rows that it stands for.
+    A row that is held out several times, by repeats or resamples, counts as one draw, since repeats bring no
+    independent rows. Groups, if there are any, are the draws. If the record holds a sample of the rows, the error is
+    that of the mean over all the rows that the sample stands for.
     """
     units, incidences = _units(record)
     away = contributions - mean_of(contributions, weights)
@@ -85,13 +86,13 @@ def sampling_of(record: Record, contributions: Floats, weights: Floats) -> Sampl
 
 
 def shrunken_mean(record: Record, contributions: Floats, weights: Floats) -> float:
-    """The mean drawn towards 0 by its own sampling error, so that its square is not too large on average."""
+    """Return the mean shrunk towards 0 by its sampling error, so that its square is not too large on average."""
     mean, error = mean_of(contributions, weights), sampling_of(record, contributions, weights).error
     return float(np.sign(mean)) * sqrt(max(mean * mean - error * error, 0.0))
 
 
 def _units(record: Record) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Which independent draw each held-out row belongs to, and which occurrence of that draw in a part."""
+    """Return for each held-out row the code of its independent draw, and of that draw within the row's part."""
     parts = np.repeat(np.arange(record.parts), record.held_sizes)
     if record.grouped and record.groups is not None:
         names = np.concatenate(record.groups)
@@ -106,12 +107,12 @@ def _units(record: Record) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def effective_draws(record: Record, weights: Floats) -> float:
-    """How many rows, or groups, of equal weight would weigh a mean as evenly."""
+    """Return the effective number of independent draws (rows or groups) under these weights (Kish)."""
     return effective_count(np.bincount(_units(record)[0], weights=weights))
 
 
 def effective_count(totals: NDArray[Any]) -> float:
-    """How many groups of equal weight would weigh a mean as evenly as groups of these total weights.
+    """Return Kish's effective sample size of groups with these total weights: (Σw)²/Σw².
 
     >>> effective_count(np.array([1.0, 1.0, 1.0])), round(effective_count(np.array([8.0, 1.0, 1.0])), 2)
     (3.0, 1.52)
@@ -120,21 +121,22 @@ def effective_count(totals: NDArray[Any]) -> float:
     return float(np.sum(shares) ** 2 / np.sum(shares**2))
 
 
-PLAIN = 1.35  # κ where nothing is known of the fold predictors
+PLAIN = 1.35  # κ if nothing is known of the fold predictors
 SMOOTH = 1.2  # κ of regressors that were not asked about other rows: neighbours and other smoothers
 OF_LOG, PER_DISAGREEMENT_OF_LOG = 1.05, 0.25
 MANY_FOLDS = 1.2  # κ of classifiers where folds are so many that their predictors hardly differ, as in leave-one-out
-STEADY, PER_DISAGREEMENT, MOST = 1.05, 0.85, 1.6  # κ of classifiers, by how much the fold predictors disagree
-LEAST_SQUARES, LEAST_ABSOLUTE = 1.15, 1.1  # κ of least-squares learners beside their complexity, by loss
-FOR_GROUPS = 1.3  # the least κ where groups are what is drawn
+STEADY, PER_DISAGREEMENT, MOST = 1.05, 0.85, 1.6  # κ of classifiers: base, slope per unit of disagreement, maximum
+LEAST_SQUARES, LEAST_ABSOLUTE = 1.15, 1.1  # κ of least-squares learners, apart from their complexity, by loss
+FOR_GROUPS = 1.3  # the smallest κ if groups are the independent draws
 MOST_FOLDS = 20  # fold predictors of more parts differ too little to tell anything
 MEMORISED = 0.2  # a training error below this share of the held-out error
 
 
 def disagreement(record: Record) -> float | None:
-    """How far the fold predictors call the same rows by different classes.
+    """Return how much the fold predictors disagree on the classes of the same rows; None if that is not known.
 
-    The mean variance over predictors of being wrong on a row, over the variance between held-out rows.
+    This is the variance over predictors of being wrong on a row, averaged over rows, divided by the variance of the
+    errors between held-out rows.
     """
     elsewhere, answers = record.elsewhere, record.answers
     if elsewhere is None or answers is None or not answers.classes:
@@ -148,7 +150,7 @@ def disagreement(record: Record) -> float | None:
 
 
 def is_memorised(elsewhere: Elsewhere | None, answers: Answers) -> bool:
-    """Whether the fold predictors are wrong far more seldom on the rows that they were trained on than on others."""
+    """Return whether the fold predictors err far less often on their training rows than on held-out rows."""
     if elsewhere is None or not elsewhere.trained.any():
         return False
     inside = float(np.mean((elsewhere.predicted != elsewhere.truth)[elsewhere.trained]))
@@ -156,7 +158,7 @@ def is_memorised(elsewhere: Elsewhere | None, answers: Answers) -> bool:
 
 
 def complexity(record: Record) -> float | None:
-    """γ̂ = 1 − √(training MSE / held-out MSE): how much of the training rows' noise a least-squares learner fitted."""
+    """Return γ̂ = 1 − √(training MSE / held-out MSE), the share of noise that least squares fits; None if unknown."""
     elsewhere, answers = record.elsewhere, record.answers
     if not record.least_squares or record.parts == 1:
         return None
@@ -171,9 +173,9 @@ def complexity(record: Record) -> float | None:
 
 
 def adaptive(record: Record, *, log: bool = False) -> float:
-    """κ of losses of classes, from how much the fold predictors disagree; a fixed one where that is not known.
+    """Return κ for losses of classes, from how much the fold predictors disagree; a fixed κ if that is not known.
 
-    The log loss of a row changes little where a predictor turns from one class to the other.
+    With `log` the slope is smaller: the log loss of a row changes little when its predicted class changes.
     """
     differ, answers = disagreement(record), record.answers
     memorised = answers is None or is_memorised(record.elsewhere, answers)
@@ -186,20 +188,21 @@ def adaptive(record: Record, *, log: bool = False) -> float:
 
 
 def of_numbers(record: Record) -> float:
-    """κ of learners of numbers: of least squares by the noise that they fit."""
+    """Return κ for learners that predict numbers; for least squares it grows with the share of noise that they fit."""
     if (fitted := complexity(record)) is not None:
         return LEAST_SQUARES * (1 + fitted)
     return SMOOTH if record.elsewhere is None and record.answers is not None else PLAIN
 
 
 def shift(record: Record, losses: Floats, weights: Floats, slopes: Floats | None) -> float:
-    """The factor for what moves every probability at once: the intercept, the balance of classes.
+    """Return the factor on κ for a common shift of all logits, as an error of the intercept or class shares causes it.
 
-    A learner whose probabilities p fulfil Σw(y − p) = 0 has the influence w(y − p)/mean(w·p(1−p)) on its logits. If one
-    unit of logit changes the loss by D, row i contributes ℓᵢ + D·IFᵢ. The larger of the two variances counts.
+    If a learner's probabilities p fulfil Σw(y − p) = 0, training row i has the influence IFᵢ = w(y − p)/mean(w·p(1−p))
+    on all logits. If one unit of logit changes the mean loss by D, row i contributes ℓᵢ + D·IFᵢ. The factor is the
+    ratio of the standard errors with and without D·IFᵢ, at least 1.
 
-    `losses` are what each row contributes to the estimate, `slopes` the derivative of that by a common shift of the
-    logits; None takes that of a count of errors, by a kernel estimate at the threshold.
+    `losses` are the contributions of the rows to the estimate, `slopes` their derivatives by a common shift of the
+    logits. None takes the derivative of an error count, by a kernel estimate at the threshold.
     """
     answers = record.answers
     if answers is None or answers.classes != 2 or answers.probability is None:
@@ -215,7 +218,7 @@ def shift(record: Record, losses: Floats, weights: Floats, slopes: Floats | None
         return 1.0
     pull = w * (y - p)
     if _are_balancing(by_class, y, answers.positive):
-        # Weights that follow the class shares take the shares out of the fit: only what differs inside a class is left.
+        # Balancing weights make the fit independent of the class shares: only differences within a class are left.
         for members in (y == 1, y == 0):
             pull[members] -= (
                 float(np.sum(weights[members] * pull[members]) / np.sum(weights[members])) if members.any() else 0.0
@@ -230,14 +233,14 @@ def shift(record: Record, losses: Floats, weights: Floats, slopes: Floats | None
 
 
 def _are_balancing(by_class: Floats, y: Floats, positive: int) -> bool:
-    """Whether both classes have the same total weight, as class_weight="balanced" makes it."""
+    """Return whether unequal class weights give both classes about the same total weight (class_weight="balanced")."""
     share = float(np.mean(y))
     ours, others = by_class[positive] * share, by_class[1 - positive] * (1 - share)
     return bool(abs(ours - others) < 0.05 * (ours + others)) and not np.allclose(by_class, by_class[0])
 
 
 def at_threshold(p: Floats) -> Floats:
-    """Weights of a kernel estimate of the density of logits at 0, one a row."""
+    """Return for each row its kernel weight in the density estimate of the logits at 0, the threshold p = 1/2."""
     logits = np.log(p / (1 - p))
     width = kernel_width(logits)
     if width <= 0:
@@ -246,14 +249,17 @@ def at_threshold(p: Floats) -> Floats:
 
 
 def kernel_width(sample: Floats) -> float:
-    """The width of a normal kernel for the density of a sample, by Silverman's rule."""
+    """Return the bandwidth of a normal kernel for the density of a sample, by Silverman's rule."""
     quartiles, deviation = np.quantile(sample, (0.25, 0.75)), float(np.std(sample))
     robust = float(quartiles[1] - quartiles[0]) / 1.34
     return float(1.06 * (min(deviation, robust) if robust > 0 else deviation) * len(sample) ** -0.2)
 
 
 def share_variance(record: Record) -> float | None:
-    """The variance of the share of rows called positive: (K − 1) times its variance over the fold predictors."""
+    """Return the jackknife variance of the share of rows predicted positive; None if it is not known.
+
+    It is K − 1 times the variance of that share over the K fold predictors.
+    """
     elsewhere, answers = record.elsewhere, record.answers
     if elsewhere is None or answers is None or answers.classes != 2 or _folds(record) > MOST_FOLDS:
         return None
@@ -262,7 +268,7 @@ def share_variance(record: Record) -> float | None:
 
 
 def turning_rows(record: Record) -> Floats | None:
-    """How much the fold predictors disagree on each row that all were asked about: where a shift of share happens."""
+    """Return for each common row the variance of the fold predictors' answers; None if unknown or if all agree."""
     elsewhere, answers = record.elsewhere, record.answers
     if elsewhere is None or answers is None or len(elsewhere.predicted) < 3:
         return None
@@ -275,7 +281,7 @@ def _folds(record: Record) -> int:
 
 
 def least(record: Record, kappa: float) -> float:
-    """κ as it is used: 1 where nothing was trained or one predictor was tested, at least 1.3 where groups are drawn."""
+    """Return κ with its limits: 1 if nothing was trained or there is one part; at least FOR_GROUPS with groups."""
     if record.parts == 1 or not np.sum(record.train_sizes):
         return 1.0
     return max(kappa, FOR_GROUPS) if record.grouped else kappa

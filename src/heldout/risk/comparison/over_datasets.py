@@ -1,4 +1,4 @@
-"""Learners compared over several datasets: Friedman's and Nemenyi's tests, probabilities, and a sentence a pair."""
+"""Compares learners over several datasets: Friedman's and Nemenyi's tests, the Bayesian signed rank test, sentences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from heldout.risk.record import Floats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Friedman:
-    """Whether some learner ranks differently from the others."""
+    """Holds the result of Friedman's test of whether any learner ranks differently from the others."""
 
     mean_ranks: tuple[float, ...]  # 1 is best; ties share their ranks
     statistic: float  # chi-square
@@ -28,9 +28,9 @@ class Friedman:
 
 
 def friedman(losses: Floats) -> Friedman:
-    """Friedman's test on losses, a row a dataset and a column a learner, with the correction for ties.
+    """Return Friedman's test on losses (datasets × learners), corrected for ties.
 
-    Only the order inside each dataset counts, so datasets need no common scale.
+    Only the order within each dataset counts, so the datasets need no common scale.
 
     >>> found = friedman(np.array([[0.1, 0.2, 0.3], [0.2, 0.3, 0.4], [0.1, 0.3, 0.2], [0.3, 0.4, 0.5]]))
     >>> found.mean_ranks, found.statistic, round(found.p, 4)
@@ -39,7 +39,7 @@ def friedman(losses: Floats) -> Friedman:
     datasets, learners = _checked(losses).shape
     ranks = rankdata(losses, axis=1)
     mean = ranks.mean(axis=0)
-    # A sum over what the ranks vary by, ties or not, in place of the textbook's N·k(k²−1)/12.
+    # The actual sum of squares of the ranks replaces the textbook's N·k(k²−1)/12, so that ties are accounted for.
     varied = float(np.sum((ranks - (learners + 1) / 2) ** 2))
     if varied == 0:
         return Friedman(mean_ranks=tuple(mean.tolist()), statistic=0.0, p=1.0)
@@ -49,7 +49,7 @@ def friedman(losses: Floats) -> Friedman:
 
 
 def critical_distance(learners: int, datasets: int, *, level: float) -> float:
-    """How far mean ranks must be apart for Nemenyi's test to call two learners different (Demšar 2006).
+    """Return the smallest difference of mean ranks that Nemenyi's test calls significant (Demšar 2006).
 
     >>> round(critical_distance(4, 14, level=0.95), 3)
     1.254
@@ -58,7 +58,7 @@ def critical_distance(learners: int, datasets: int, *, level: float) -> float:
 
 
 def nemenyi(losses: Floats) -> Floats:
-    """The p-value of each pair of learners, adjusted for all pairs; symmetric, with 1 on the diagonal."""
+    """Return the symmetric matrix of Nemenyi's p-values, adjusted for all pairs of learners; its diagonal is 1."""
     datasets, learners = _checked(losses).shape
     mean = rankdata(losses, axis=1).mean(axis=0)
     apart = np.abs(mean[:, None] - mean[None, :]) / _rank_error(learners, datasets) * sqrt(2)
@@ -83,16 +83,16 @@ def _checked(losses: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PermutedRanks:
-    """p-values from ranks shuffled inside each dataset, as they are where all learners are alike."""
+    """Holds p-values of a permutation test that shuffles the ranks within each dataset."""
 
     p: float  # of Friedman's statistic
-    pairs: Floats  # of each pair, against the largest distance of any pair
+    pairs: Floats  # learners × learners: of the rank distance, against the largest distance of any pair
 
 
 def permuted_ranks(losses: Floats, *, seed: int, draws: int = 9_999) -> PermutedRanks:
-    """What chi-square and Nemenyi approximate, without needing many datasets: (1 + #)/(B + 1).
+    """Return permutation p-values (1 + #)/(B + 1) of Friedman's and Nemenyi's tests, valid with few datasets.
 
-    With 2 learners and 4 datasets that all agree chi-square says 0.046, though one in eight coins does as much.
+    With 2 learners and 4 datasets that all agree chi-square gives p = 0.046, but chance alone gives that 1 time in 8.
 
     >>> agreed = np.array([[0.1, 0.2], [0.3, 0.4], [0.2, 0.6], [0.1, 0.5]])
     >>> round(friedman(agreed).p, 3), round(permuted_ranks(agreed, seed=0).p, 2)
@@ -115,7 +115,7 @@ def permuted_ranks(losses: Floats, *, seed: int, draws: int = 9_999) -> Permuted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedPair:
-    """Two learners over several datasets."""
+    """Holds the comparison of two learners over several datasets."""
 
     first: str
     second: str
@@ -130,7 +130,7 @@ class RankedPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranks:
-    """Mean ranks, whether they differ at all, how far apart two must be, and every pair."""
+    """Holds Friedman's test, Nemenyi's critical distance and the comparison of every pair of learners."""
 
     names: tuple[str, ...]
     friedman: Friedman
@@ -142,12 +142,12 @@ class Ranks:
 def rank_over_datasets(
     names: Sequence[str], losses: Floats, *, level: float, rope: float | None, on_one_scale: bool, seed: int
 ) -> Ranks:
-    """Compare learners by their losses on several datasets, a row a dataset and a column a learner.
+    """Compare learners by their losses on several datasets (datasets × learners).
 
-    One learner is called better than another where Friedman's test and Nemenyi's both say so at `level`, by their
-    formulas and by shuffled ranks: the formulas need more datasets than people have. The Bayesian signed rank test
-    speaks only where losses of different datasets are on one scale; two learners are called practically equal where
-    it gives that the probability `level`, from five datasets on at 95 %.
+    One learner is called better than another if Friedman's and Nemenyi's tests are both significant at `level`, by
+    their formulas and by permutation, since the formulas need many datasets. The Bayesian signed rank test is used only
+    if losses of all datasets are on one scale. Two learners are called practically equal if it gives a probability of
+    at least `level` to differences within ±`rope`; at 95 % this takes five datasets or more.
     """
     datasets, learners = losses.shape
     losses = tie_rounded(losses)
@@ -155,7 +155,7 @@ def rank_over_datasets(
     shuffled = permuted_ranks(losses, seed=derive(seed, "ranks"))
     alpha = (1 - level) * (1 + 1e-9)
     any_differ = max(test.p, shuffled.p) <= alpha
-    # A single dataset inside the region gives it the probability 1; equality takes as many as no coin would match.
+    # A single dataset within ±rope gives probability 1, so equality also needs 0.5**datasets <= 1 - level.
     enough = rope is not None and 0.5**datasets <= 1 - level
     pairs = []
     for i, j in combinations(range(learners), 2):

@@ -1,7 +1,7 @@
-"""Paired rows: the difference of two learners from the losses of the same held-out rows.
+"""Paired rows: the interval of the difference of two learners, from their losses on the same held-out rows.
 
-It is the default over folds, leave-one-out, repeats and resamples. A variance from fold means would need many folds,
-and stratified folds take the spread out of it; rows are many, and stratification leaves their spread alone.
+It is the default over folds, leave-one-out, repeats and resamples. A variance of fold means would need many folds, and
+stratification makes it too small. There are many rows, and stratification does not change their variance.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from heldout.risk.intervals.method import Method, Spread
 from heldout.risk.record import Floats, PooledScore, Record
 from heldout.risk.widening import effective_count, mean_weights
 
-ROUNDING = 1e-9  # of the largest loss: what the fast exact plans may differ by, so that less is no difference
+ROUNDING = 1e-9  # of the largest loss: fast kernels may differ from brute force by this much, so less counts as 0
 
 
 def difference_record(first: Record, second: Record) -> Record:
-    """The losses of the first less those of the second, part by part and row by row.
+    """Return the record of the first learner's losses minus the second's, part by part and row by row.
 
-    A pair shares the easy and the hard rows, so its differences spread less than its losses do. Differences below
-    1e-9 of the largest loss are rounding and become 0: two ways to compute one predictor are not two learners.
+    Both learners share easy and hard rows, so differences vary less than losses. Differences below 1e-9 of the largest
+    loss are set to 0: they are rounding error between two ways to compute the same predictor.
 
     >>> def folds(losses):
     ...     sizes = {"train_sizes": np.array([8, 8]), "held_sizes": np.array([4, 4])}
@@ -51,13 +51,13 @@ def difference_record(first: Record, second: Record) -> Record:
         answers=None,
         elsewhere=None,
         sample=None,
-        # Fewer training rows mean a larger correction, so the smaller number is the careful one.
+        # Fewer training rows mean a larger correction, so the smaller number is conservative.
         train_sizes=np.minimum(first.train_sizes, second.train_sizes),
     )
 
 
 def contributions(record: Record) -> tuple[Floats, ...] | None:
-    """What each row adds to the difference: of its losses, or of its influences on a score of whole sets."""
+    """Return the contributions of rows to the difference: row losses, or influences on a set score; None if unknown."""
     return record.row_losses if record.pooled is None or record.row_losses is not None else record.pooled.influence
 
 
@@ -78,7 +78,7 @@ def _pooled(first: PooledScore | None, second: PooledScore | None) -> PooledScor
 
 
 def subtract(first: Floats, second: Floats) -> Floats:
-    """First less second, with differences that are rounding set to 0."""
+    """Return `first` minus `second`, with differences below the rounding tolerance set to 0."""
     with np.errstate(invalid="ignore", over="ignore"):
         difference = first - second
         scale = _largest(first, second)
@@ -93,7 +93,7 @@ def _largest(first: Floats, second: Floats) -> float:
 
 
 def tie_rounded(losses: Floats) -> Floats:
-    """Losses that a test may rank, a row a dataset: those of a row that differ by rounding alone are made equal.
+    """Return losses (datasets × learners) in which those of one dataset that differ by rounding only are made equal.
 
     >>> tie_rounded(np.array([[0.5, 0.5 + 1e-15, 0.7]]))[0].tolist()
     [0.5, 0.5, 0.7]
@@ -109,13 +109,13 @@ def tie_rounded(losses: Floats) -> Floats:
 
 
 def has_no_spread(differences: Floats) -> bool:
-    """Whether all of several differences are the same, up to rounding: no test can tell such a number from chance."""
+    """Return whether all differences are equal up to rounding, so that their variance is not known."""
     spread = float(np.max(differences) - np.min(differences))
     return spread <= ROUNDING * float(np.max(np.abs(differences)))
 
 
-# How much wider than that of independent rows the standard error is, since the fits of all parts share training rows.
-# benchmarks/coverage/compare_power.py, learners of the same risk at 5 %: 1.25 told nearest neighbours apart in up to
+# The factor on the standard error of independent rows, needed because the fits of all parts share training rows.
+# benchmarks/coverage/compare_power.py tests learners of the same risk at 5 %: 1.25 rejected nearest neighbours in up to
 # 7.6 % of studies, 1.3 in up to 6.6 %, and least squares in up to 2.8 %.
 KAPPA = 1.3
 NAME = "paired rows"
@@ -129,19 +129,18 @@ def spread_of_rows(
     parts: NDArray[Any] | None = None,
     weights: Floats | None = None,
 ) -> Spread:
-    """The spread of the mean of differences of two learners, of which only the units (rows, or groups) are independent.
+    """Return the mean of the differences of two learners and its standard error; only units are independent.
 
-    A difference is the first learner's loss on a row less the second's; of a pooled score of whole sets it is what
-    the row contributes to the first's score less what it contributes to the second's. The interval is mean ± t·κ·s/√n
-    with n − 1 degrees of freedom; where units are groups their sums vary, and groups are counted.
+    A difference is the first learner's loss on a row minus the second's; for a pooled set score it is the difference of
+    the row's influences. The interval is mean ± t·κ·s/√n with n − 1 degrees of freedom. `units` names the unit of each
+    row, such as its group (None: each row is a unit); s is the spread of the sums of units and n their number.
 
-    Differences that are all 0 or of one size, as those of right and wrong are, get one more row each way (Bonett &
-    Price 2012): few rows that differ would otherwise make an interval narrower than one test set does.
+    Differences that are all 0 or ±one value, as for the zero-one loss, get one more row in each direction (Bonett &
+    Price 2012). Otherwise few rows that differ would give an interval narrower than that of one test set.
 
-    A unit that is held out in several `parts` counts once, with the mean square of its sums in those parts: the mean
-    of its differences would vary less, but what the training sets add to the error would be lost with it (five
-    repeats of five folds then told equal nearest neighbours apart in 8 % of studies). So repeats do not narrow the
-    interval.
+    A unit held out in several `parts` counts once, with the mean square of its sums in those parts, so repeats do not
+    narrow the interval. The mean of its differences would vary less, but would lose the error that the training sets
+    add: five repeats of five folds then told equal nearest neighbours apart in 8 % of studies.
 
     >>> interval = spread_of_rows(np.array([0.1, 0.3, 0.2, -0.1, 0.2, 0.1])).interval(0.95, method=NAME)
     >>> round(interval.low, 3), round(interval.high, 3)
@@ -170,11 +169,11 @@ def spread_of_rows(
 
 
 def spread_of(record: Record) -> Spread:
-    """The spread of a record of differences that was not refused; fits share training rows over several parts only.
+    """Return the spread of an accepted record of differences; κ applies only over several parts.
 
-    The variance of a difference of areas hangs on the rows of the rarer class. With ten positives a t with the degrees
-    of freedom of all rows told equal learners apart in 8 to 13 % of studies, so only the rows that make up the
-    variance are counted; they did so in 5 to 7 %.
+    The variance of a difference of AUCs depends on the rows of the rarer class. With ten positives a t with the degrees
+    of freedom of all rows told equal learners apart in 8 to 13 % of studies. So only the effective number of rows that
+    make up the variance is counted, which gives 5 to 7 %.
     """
     values = contributions(record)
     assert values is not None
@@ -187,16 +186,16 @@ def spread_of(record: Record) -> Spread:
     )
     if record.family == "auc":
         spread = replace(spread, freedom=min(spread.freedom, spread.carriers))
-    return replace(spread, error=spread.error * sqrt(record.share))  # a sample tells the spread of all rows
+    return replace(spread, error=spread.error * sqrt(record.share))  # a sample estimates the spread of all rows
 
 
 def _weights(record: Record) -> Floats:
-    """What each row counts for; areas are means over parts, other scores of whole sets are taken of all rows."""
+    """Return the weight of each row; AUC is a mean over parts, other set scores are computed on all rows at once."""
     return mean_weights(record, pooled=record.row_losses is None and record.family != "auc")
 
 
 def _units(record: Record) -> NDArray[Any]:
-    """What is independent: groups where there are any, rows whose influence is known only together, else rows."""
+    """Return the independent unit of each row: its group, the block with a common influence, or the row itself."""
     together = record.groups
     if together is None and record.row_losses is None and record.pooled is not None:
         together = record.pooled.blocks

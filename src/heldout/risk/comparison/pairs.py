@@ -1,4 +1,4 @@
-"""Every pair of several learners: difference, interval, p-value, probabilities, verdict and sentence."""
+"""Compares every pair of several learners: difference, interval, p-value, probabilities, verdict and sentence."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from heldout.risk.record import Floats, Record, zero_one_errors
 
 
 def inverted_p(method: Method, record: Record, value: float) -> float:
-    """One less the largest level whose interval leaves 0 out: for methods with nested intervals.
+    """Return 1 minus the largest level whose interval excludes 0, found by bisection; intervals must be nested.
 
-    To a millionth, or a fourth of a thousandth where resampling could tell no more; always on the careful side.
+    It is exact to 1e-6, or to 0.00025 for methods that resample, and rounded up.
     """
     low, high = 0.0, 1.0
     for _ in range(12 if method.resamples else 20):
@@ -36,17 +36,17 @@ def inverted_p(method: Method, record: Record, value: float) -> float:
 
 
 def p_of_method(method: Method, record: Record, value: float, level: float) -> float:
-    """The p-value that goes with an interval method."""
+    """Return the p-value of a zero mean that matches the intervals of a method."""
     if method.spread is not None:
         return method.spread(record).p(value=value)
     return inverted_p(method, record, value) if method.p is None else method.p(record, value, level)
 
 
 def mcnemar(first: Floats, second: Floats) -> float:
-    """The exact two-sided p-value of zero-one losses on the same independent rows.
+    """Return the two-sided p-value of McNemar's exact test for zero-one losses on the same independent rows.
 
-    Given how many rows only one predictor got wrong, each is the first's fault with probability one half where both
-    err equally often: a binomial test, exact at any number of rows, and a little careful as counts are whole.
+    If both predictors err equally often, each row that only one of them got wrong is the first's error with probability
+    one half. This gives a binomial test, valid for any number of rows and slightly conservative as counts are discrete.
 
     >>> mcnemar(np.array([1.0, 1, 1, 1, 1, 1, 0, 1]), np.array([0.0, 0, 0, 0, 0, 0, 0, 1]))
     0.03125
@@ -58,9 +58,9 @@ def mcnemar(first: Floats, second: Floats) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values: rejecting where they are at most α errs in any of them with probability α at most.
+    """Return p-values adjusted by Holm: rejecting those of at most α makes any false rejection with probability ≤ α.
 
-    It asks nothing of how the tests depend on each other, and rejects all that Bonferroni does, and more.
+    The tests may depend on each other in any way. Holm rejects whatever Bonferroni rejects, and more.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -74,10 +74,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def permutation_p(loss: float, shuffled: Floats) -> float:
-    """How probable so small a loss is where the target has nothing to do with the features: (1 + #)/(B + 1).
+    """Return the permutation p-value (1 + #)/(B + 1) of a loss, given the losses on B shuffled targets.
 
-    # counts the shuffled targets whose loss is as small, ties within rounding and missing losses among them. The
-    loss itself counts as one of the B + 1, which makes the test exact for any B.
+    # counts the shuffled losses that are as small, including ties within rounding and missing losses (NaN). Counting
+    the loss itself as one of B + 1 makes the test exact for any B.
 
     >>> permutation_p(0.1, np.array([0.5, 0.4, 0.1, np.nan]))
     0.6
@@ -103,17 +103,17 @@ def compare_records(
     pool: bool | None = None,
     interval: str | None = None,
 ) -> tuple[Pair, ...]:
-    """Compare every two of several learners that were tested on the same splits.
+    """Compare every pair of several learners that were tested on the same splits.
 
-    The intervals hold together: with m pairs each has the level 1 − (1 − level)/m (Bonferroni), so that the chance
-    that any of them misses is at most 1 − level, as far as the method keeps its own promise. p-values are adjusted
-    by Holm. A learner is called better where Holm's p is at most 1 − level; by how much is said only where the
-    interval leaves 0 out as well.
+    The intervals hold simultaneously: with m pairs each has the level 1 − (1 − level)/m (Bonferroni), so any of them
+    misses with probability 1 − level at most, if the method keeps its own level. p-values are adjusted by Holm. A
+    learner is called better if Holm's p is at most 1 − level; the sentence says by how much only if the interval also
+    excludes 0.
 
-    `rope` is half the width of the region of practical equivalence, in the unit of the loss. `pool` takes means over
-    all held-out rows (True), means of the means of the parts (False), or what suits the loss (None). `interval` is the
-    method, as "corrected-t" or "5x2", where it takes differences; elsewhere, and when left out, it is the one that
-    suits: paired rows over several parts.
+    `rope` is half the width of the region of practical equivalence, in the unit of the loss (None: no region). `pool`
+    takes means over all held-out rows (True), means of part means (False), or the default of the loss (None).
+    `interval` is the key of a method, such as "corrected-t" or "5x2". With None, or if that method does not accept
+    differences, the default is used: paired rows over several parts.
     """
     able = sum(record_value(record, pool=pool) is not None for record in records.values())
     family = max(1, able * (able - 1) // 2)
@@ -134,7 +134,7 @@ def _compare(
     pool: bool | None,
     interval: str | None,
 ) -> Pair:
-    """A pair before its p-value is adjusted and it is judged."""
+    """Return the comparison of a pair, before its p-value is adjusted and its verdict is set."""
     first, second = both = records[names[0]], records[names[1]]
     record = difference_record(first, second)
     no_value = _reason_of_no_value(names, both, record, pool=pool)
@@ -189,9 +189,9 @@ def _reason_of_no_value(
 
 
 def _reason_of_no_spread(record: Record) -> str | None:
-    """Differences that are all the same would make an interval of no width, which no data can justify.
+    """Return why differences that are all equal give no interval, since it would have no width; None if they vary.
 
-    Those of right and wrong are counts, which vary by more than they show, unless no row differs.
+    Differences of ±1 from right and wrong are the exception: an interval of counts has a width if any row differs.
     """
     sample, what = _sample(record)
     if sample is None or len(sample) < 2 or not has_no_spread(sample):
@@ -199,14 +199,14 @@ def _reason_of_no_spread(record: Record) -> str | None:
     if not sample.any() and not np.nan_to_num(record.fold_losses).any():
         return f"No interval: the two lost the same on all {len(sample)} {what}."
     if np.isfinite(record.high) and what == "rows" and abs(float(sample[0])) == record.high:
-        return None  # right against wrong on every row: an interval of counts has a width all the same
+        return None  # one is right and the other wrong on every row: an interval of counts still has a width
     return (
         f"No interval: the difference is the same on all {len(sample)} {what}, so that nothing tells how it would vary."
     )
 
 
 def _sample(record: Record) -> tuple[Floats | None, str]:
-    """What the interval of a difference is made from."""
+    """Return the differences that the interval is computed from (None if not needed or unknown), and their name."""
     rows = contributions(record)
     if record.parts == 1 and np.isfinite(record.high) and record.row_losses is not None:
         return None, "rows"  # the range of the loss makes an interval where rows do not vary
@@ -218,7 +218,7 @@ def _sample(record: Record) -> tuple[Floats | None, str]:
 def _p_value(
     records: tuple[Record, Record], record: Record, method: Method | None, *, level: float, pool: bool | None
 ) -> tuple[float | None, str | None]:
-    """The p-value and what it is called; without a method there is one only where nothing differs anywhere."""
+    """Return the p-value and the name of its test; without a method, 1 if no loss differs, else None."""
     if method is None:
         rows = contributions(record)
         known = rows is not None or record.parts > 1
@@ -234,11 +234,11 @@ def _p_value(
 
 
 def _method(record: Record, asked: str | None) -> Method | str:
-    """The method for a record of differences: the one asked for where it takes them, else the one that suits; or why
-    there is none.
+    """Return the interval method for a record of differences, or the reason why there is none.
 
-    Over several parts that is paired rows; batch means where rows follow each other in time. Scores of whole sets that
-    do not tell what rows add to them have fold means alone, and those of stratified folds vary too little.
+    It is the asked method if that accepts differences. The default over several parts is paired rows, or batch means
+    for rows in time. Set scores without influences of rows have only fold means, and those of stratified folds vary too
+    little for an interval.
     """
     if (no_spread := _reason_of_no_spread(record)) is not None:
         return no_spread
@@ -249,8 +249,8 @@ def _method(record: Record, asked: str | None) -> Method | str:
     if record.timed:
         return first_that_accepts(record, ["batch-means"])
     if record.parts == 1 and record.row_losses is not None:
-        # Differences lean neither way, and their tails are heavy: there Student keeps its level, and the bootstrap-t
-        # told learners that are alike apart in 8 % of studies.
+        # Differences are nearly symmetric with heavy tails. Student keeps its level there, but the bootstrap-t told
+        # equal learners apart in 8 % of studies.
         return first_that_accepts(record, ["betting", "student", "cluster-t"])
     if record.parts == 1 or contributions(record) is not None:
         return first_that_accepts(record, [PAIRED_ROWS])
@@ -259,7 +259,7 @@ def _method(record: Record, asked: str | None) -> Method | str:
 
 
 def _posterior(record: Record, method: Method, rope: float | None, *, pool: bool | None) -> Probabilities | None:
-    """By the standard error of the interval; one test set has no such posterior."""
+    """Return the posterior probabilities by the standard error of the interval; None for methods without one."""
     if method.spread is not None:
         spread, value = method.spread(record), record_value(record, pool=pool)
         assert value is not None

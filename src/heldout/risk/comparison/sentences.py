@@ -1,4 +1,4 @@
-"""What may be said of learners in plain sentences, which never say more than intervals and Holm's p-values do."""
+"""Verdicts and sentences on the comparison of learners, from intervals and Holm's p-values; Bayesian probabilities."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from heldout.risk.record import Floats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probabilities:
-    """Where the true difference of losses lies: below the region of practical equivalence, in it, above it.
+    """Holds the probabilities that the true difference of losses lies below, within or above ±rope.
 
-    Losses are lower for the better learner, so `left` is the probability that the first is better.
+    Lower losses are better, so `left` is the probability that the first learner is better.
     """
 
     left: float
@@ -30,12 +30,12 @@ class Probabilities:
 
 
 def correlated_t(differences: Floats, *, test_ratio: float, rope: float = 0.0) -> Probabilities:
-    """The posterior probabilities of the differences of J splits that share training rows (Benavoli et al. 2017).
+    """Return the posterior probabilities of the Bayesian correlated t test over J splits (Benavoli et al. 2017).
 
-    The posterior of the mean difference is a t with J − 1 degrees of freedom around the mean, with the variance
+    The posterior of the mean difference is a t with J − 1 degrees of freedom around the mean, with the squared scale
     s²(1/J + ρ/(1 − ρ)), ρ = n_test/n, so that ρ/(1 − ρ) is the `test_ratio` n_test/n_train of the corrected t.
 
-    `differences` are the first learner's losses less the second's, one a split; `rope` is half the width of the region
+    `differences` has the first learner's loss minus the second's for each split. `rope` is half the width of the region
     of practical equivalence, in the unit of the loss.
 
     >>> found = correlated_t(np.array([-0.05, -0.02, -0.04, -0.03, -0.01]), test_ratio=0.25, rope=0.01)
@@ -49,7 +49,7 @@ def correlated_t(differences: Floats, *, test_ratio: float, rope: float = 0.0) -
 
 
 def t_posterior(mean: float, scale: float, freedom: float, *, rope: float = 0.0) -> Probabilities:
-    """Where the true difference lies by a t around the mean: its posterior when nothing was known before."""
+    """Return the probabilities of a t posterior around the mean, as a flat prior gives it."""
     if scale == 0:
         inside = abs(mean) <= rope and rope > 0
         half = 0.5 if mean == 0 else float(mean < 0)
@@ -60,19 +60,19 @@ def t_posterior(mean: float, scale: float, freedom: float, *, rope: float = 0.0)
 
 
 DRAWS = 20_000
-PRIOR = 0.5  # the weight of the one made-up dataset, on which the learners are equal
+PRIOR = 0.5  # the weight of the prior pseudo-dataset, on which the learners are equal
 _AT_ONCE = 1 << 21  # numbers in memory
 
 
 def signed_rank(differences: Floats, *, rope: float = 0.0, seed: int, draws: int = DRAWS) -> Probabilities:
-    """Probabilities that one learner is better on a dataset like these (Benavoli et al. 2014, 2017).
+    """Return the probabilities of the Bayesian signed rank test over datasets (Benavoli et al. 2014, 2017).
 
-    Datasets are weighted by a Dirichlet draw; of all pairs of differences, each weighted by the product of its
-    weights, some have a mean below −rope, some within, some above. A draw goes to the largest of the three, and the
-    probabilities are the shares of the draws. Differences must be on one scale, as those of error rates are.
+    Each draw weights the datasets by a Dirichlet sample, and each pair of differences by the product of its weights. It
+    sums the weights of pairs whose mean lies below −rope, within ±rope or above rope, and votes for the largest sum.
+    The probabilities are the shares of votes. Differences must be on one scale, such as that of error rates.
 
-    `differences` are the first learner's losses less the second's, one a dataset. The standard error of a probability
-    is at most 0.5/√draws, which is 0.0035.
+    `differences` has the first learner's loss minus the second's for each dataset. The standard error of a probability
+    is at most 0.5/√draws, 0.0035 by default.
 
     >>> found = signed_rank(np.array([-0.05, -0.02, -0.04, -0.03, 0.01, -0.06]), rope=0.01, seed=0)
     >>> found.left > 0.9
@@ -96,7 +96,7 @@ def signed_rank(differences: Floats, *, rope: float = 0.0, seed: int, draws: int
 
 
 def _two_sided(shares: Floats) -> Probabilities:
-    """Without a region in between, draws that lie in the middle go half to each side."""
+    """Return the probabilities for rope = 0, where a tied draw counts half for each side."""
     left = float(np.mean(shares[:, 0] > shares[:, 2]) + np.mean(shares[:, 0] == shares[:, 2]) / 2)
     return Probabilities(left=left, rope=0.0, right=1 - left)
 
@@ -111,7 +111,7 @@ def _blocks(draws: int, width: int) -> list[int]:
 
 
 class Verdict(StrEnum):
-    """What a comparison shows. Better and equal at once: the difference is real, and too small to matter."""
+    """The outcome of a comparison; a difference can be real ("better") and too small to matter ("equal") at once."""
 
     FIRST = "first better"
     SECOND = "second better"
@@ -122,7 +122,7 @@ class Verdict(StrEnum):
     NONE = "not compared"
 
 
-_TURNED = {  # the verdict on the same two learners in the other order, where it is another
+_TURNED = {  # the verdict for the two learners in the other order, if it differs
     Verdict.FIRST: Verdict.SECOND,
     Verdict.SECOND: Verdict.FIRST,
     Verdict.FIRST_BUT_EQUAL: Verdict.SECOND_BUT_EQUAL,
@@ -132,7 +132,7 @@ _TURNED = {  # the verdict on the same two learners in the other order, where it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two learners compared, in the user's own sign: the difference is the first less the second."""
+    """Holds the comparison of two learners; the difference is first minus second, in the user's own sign."""
 
     first: str
     second: str
@@ -148,17 +148,17 @@ class Pair:
 
 
 def judge(difference: Estimate, p_holm: float | None, *, level: float, rope: float | None) -> Verdict:
-    """The verdict on a difference (first less second, in the user's own sign).
+    """Return the verdict on a difference (first minus second, in the user's own sign).
 
-    A learner is better where Holm's p is at most 1 − level. Two are practically equal where the whole interval lies
-    within ±rope.
+    A learner is better if Holm's p is at most 1 − level. Two are practically equal if the whole interval lies within
+    ±rope.
     """
     value, low, high = difference.value, difference.low, difference.high
     if value is None:
         return Verdict.NONE
     if low is None or high is None:
         return Verdict.NOT_SHOWN
-    # A billionth: 1 − 0.95 is a little more than 0.05, and a p of 0.05 must not depend on it.
+    # The tolerance of 1e-9: 1 − level is rounded, and a p-value of exactly 0.05 must not depend on that.
     shown = p_holm is not None and p_holm <= (1 - level) * (1 + 1e-9) and value != 0
     equal = rope is not None and -rope <= low and high <= rope
     if not shown:
@@ -169,7 +169,7 @@ def judge(difference: Estimate, p_holm: float | None, *, level: float, rope: flo
 
 
 def pair_sentence(pair: Pair) -> str:
-    """The verdict in words, with the numbers it rests on."""
+    """Return the verdict as a sentence, with the numbers it rests on."""
     first, second, difference, verdict = pair.first, pair.second, pair.difference, pair.verdict
     if verdict is Verdict.NONE:
         return f"{first} and {second} cannot be compared. {difference.reason}"
@@ -194,7 +194,7 @@ def pair_sentence(pair: Pair) -> str:
 
 
 def _number(value: float) -> str:
-    """Three significant digits, written out where that is shorter than a power of ten.
+    """Format a number to three significant digits; from 1,000 to 10 million without an exponent.
 
     >>> _number(1331.7), _number(-0.01234), _number(2.5e-9)
     ('1,332', '−0.0123', '2.5e-09')
@@ -208,7 +208,7 @@ MOST_NAMED = 6  # learners in a sentence
 
 
 def verdict_of_comparison(ranking: Mapping[str, Estimate], pairs: Sequence[Pair], *, level: float) -> dict[str, Any]:
-    """A sentence on the learner that is ahead, what the intervals promise, and what would make it surer."""
+    """Return sentences: on the best learner, on the guarantee of the intervals, and on what would narrow them."""
     valued = [name for name, estimate in ranking.items() if estimate.value is not None]
     if not valued:
         return {"sentence": "No learner has a risk, so there is nothing to compare.", "promise": "", "surer": []}
@@ -243,7 +243,7 @@ _CLAUSES = {
 
 
 def _verdict_on(best: str, other: str, pairs: Sequence[Pair]) -> Verdict:
-    """The verdict on the best learner and another, with the best as the first."""
+    """Return the verdict on the best learner and another one, with the best as the first."""
     for pair in pairs:
         if {pair.first, pair.second} == {best, other}:
             return pair.verdict if pair.first == best else _TURNED.get(pair.verdict, pair.verdict)

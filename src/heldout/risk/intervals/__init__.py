@@ -1,4 +1,4 @@
-"""Confidence intervals, one method a file; each declares which records it accepts."""
+"""Confidence intervals; each method declares which records it accepts."""
 
 from heldout.risk.intervals.batch_means import BATCH_MEANS
 from heldout.risk.intervals.bayle import BAYLE, BAYLE_WITHIN

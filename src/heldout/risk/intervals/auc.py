@@ -14,7 +14,7 @@ from heldout.risk.widening import PLAIN, end_to_end, least, mean_weights, sampli
 
 
 def hanley_mcneil(area: float, positives: float, negatives: float) -> float:
-    """The variance of an area from as many rows, if scores were exponential (Hanley & McNeil 1982).
+    """Return the variance of an AUC with exponential scores, by Hanley and McNeil (1982).
 
     >>> round(hanley_mcneil(0.8, 50, 50) ** 0.5, 4)
     0.0445
@@ -25,7 +25,10 @@ def hanley_mcneil(area: float, positives: float, negatives: float) -> float:
 
 
 def placements(scores: Floats, positive: Floats, weights: Floats | None = None) -> Floats:
-    """The influence of each row on the area: its share of right pairs less the area, over its class's share of rows."""
+    """Return the influence of each row on the AUC (DeLong).
+
+    It is the row's share of correctly ranked pairs minus the AUC, divided by the share of the row's class.
+    """
     y, mass = positive.astype(bool), np.ones(len(scores)) if weights is None else weights
     area, right = _right_pairs(scores, y, mass)
     return np.asarray((right - area) * _per_class(y, mass), dtype=np.float64)
@@ -34,11 +37,11 @@ def placements(scores: Floats, positive: Floats, weights: Floats | None = None) 
 def area_influences(
     scores: Sequence[Floats], positive: Sequence[Floats], weights: Sequence[Floats] | None, *, grouped: bool
 ) -> tuple[float, tuple[Floats, ...]]:
-    """The mean of the areas of parts, each ranked by itself, and the influence of each row on it.
+    """Return the mean of the AUCs of parts, and the influence of each row on it.
 
-    DeLong's placements are centred at the area of their own part. A few positives then vary too little, and a part
-    that is one group not at all, so the difference of the part's area from the mean area is added again: in full to
-    each row, or with `grouped` in shares to the two classes, because the sum over a group must hold it once.
+    DeLong's placements are centred at the AUC of their own part. Few positives then vary too little, and a part that is
+    a single group does not vary at all. So the part's AUC minus the mean AUC is added back: in full to each row, or
+    with `grouped` in shares to the two classes, so that the sum over a group contains it once.
     """
     masses = [np.ones(len(values)) for values in scores] if weights is None else weights
     classes = [values.astype(bool) for values in positive]
@@ -54,7 +57,7 @@ def area_influences(
 
 
 def _right_pairs(scores: Floats, y: NDArray[np.bool_], mass: Floats) -> tuple[float, Floats]:
-    """The area, and for each row the share of rows of the other class that it is ranked rightly against."""
+    """Return the AUC, and for each row the share of the other class's weight that it is ranked correctly against."""
     right = np.empty(len(scores))
     right[y] = _mass_below(scores[y], scores[~y], mass[~y]) / np.sum(mass[~y])
     right[~y] = 1 - _mass_below(scores[~y], scores[y], mass[y]) / np.sum(mass[y])
@@ -62,7 +65,7 @@ def _right_pairs(scores: Floats, y: NDArray[np.bool_], mass: Floats) -> tuple[fl
 
 
 def _mass_below(scores: Floats, others: Floats, mass: Floats) -> Floats:
-    """The weight of the other rows that have a lower score; those with the same score count half."""
+    """Return for each score the total weight of `others` with a lower score; ties count half."""
     order = np.argsort(others, kind="stable")
     reached = np.concatenate([[0.0], np.cumsum(mass[order])])
     lower, same = (reached[np.searchsorted(others[order], scores, side=side)] for side in ("left", "right"))
@@ -70,12 +73,12 @@ def _mass_below(scores: Floats, others: Floats, mass: Floats) -> Floats:
 
 
 def _per_class(y: NDArray[np.bool_], mass: Floats) -> Floats:
-    """One over the share that the class of each row has."""
+    """Return for each row 1 over the weighted share of its class."""
     return np.asarray(np.sum(mass) / np.where(y, np.sum(mass[y]), np.sum(mass[~y])), dtype=np.float64)
 
 
 def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
-    """The interval on the logit scale. Inside, the value is minus the area."""
+    """Return the interval of −AUC, computed on the logit scale, and its name; `value` is minus the AUC."""
     answers = record.answers
     assert answers is not None
     assert answers.scores is not None
@@ -83,13 +86,13 @@ def auc_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
     rows = len(truth) if record.rows is None else len(np.unique(np.concatenate(record.rows)))
     positives = rows * float(np.mean(truth))
     negatives = rows - positives
-    edge = 0.5 / (min(positives, negatives) + 1)  # as far from 0 and 1 as half a row of the rarer class
+    edge = 0.5 / (min(positives, negatives) + 1)  # the distance from 0 and 1 of half a row of the rarer class
     area = min(max(-value, edge), 1 - edge)
     influence, weights = _placements(record, answers, record.weights), mean_weights(record, pooled=False)
     sampling = sampling_of(record, influence, weights)
     quantile = z_quantile(level)
     if record.parts == 1:
-        # A class of few rows shows too little spread, and none where all pairs are right.
+        # A class of few rows varies too little in the sample, and not at all if all pairs are ranked correctly.
         error = max(sampling.error, sqrt(hanley_mcneil(area, positives, negatives)))
         name = "DeLong, logit scale"
     else:

@@ -1,4 +1,4 @@
-"""Batch means: rows that follow each other in time, in five stretches of equal length."""
+"""Batch means: an interval for rows in time, from the means of five consecutive batches of about equal size."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from heldout.risk.widening import end_to_end
 
 BATCHES = 5
 FEWEST = 10  # rows a batch
-FEWEST_EFFECTIVE = 30  # independent rows that the losses must be worth
-HIGHEST = 0.95  # the lag-1 correlation from which on five batches are far from independent
+FEWEST_EFFECTIVE = 30  # the smallest accepted effective number of independent rows
+HIGHEST = 0.95  # the lag-1 correlation is clipped at −0.95, so that the effective number of rows stays finite
 
 
 def batch_means(losses: Floats, *, level: float, centre: float | None = None) -> Interval:
-    """The interval of a mean over rows in time: mean ± t·s/√5 over the means of five stretches, 4 degrees of freedom.
+    """Return the interval of a mean over rows in time: mean ± t·s/√5 over five batch means, 4 degrees of freedom.
 
-    Neighbouring rows may depend on each other as long as that wears off well within a stretch. Losses with a lag-1
-    correlation of up to .8 were covered in 91 to 98 of 100 studies at 95 %.
+    Neighbouring rows may be correlated if the correlation dies out well within a batch. For losses with a lag-1
+    correlation of up to .8 the interval covered in 91 to 98 of 100 studies at 95 %. `centre` replaces the mean (None).
 
     >>> interval = batch_means(np.tile([0.0, 1.0, 2.0], 20), level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -37,7 +37,7 @@ def _means(losses: Floats) -> Floats:
 
 
 def effective_rows(losses: Floats) -> float:
-    """How many independent rows these are worth, by their lag-1 correlation: n(1 − r)/(1 + r).
+    """Return the effective number of independent rows by the lag-1 correlation r: n(1 − r)/(1 + r).
 
     >>> effective_rows(np.tile([0.0, 1.0], 50)) > 100
     True
@@ -53,7 +53,7 @@ def effective_rows(losses: Floats) -> float:
 
 
 def in_time(record: Record) -> Floats:
-    """The losses of all rows in the order of time; the rows of a part are kept in the order of the task."""
+    """Return the losses of all rows in the order of time, whereas a record keeps each part in the order of the task."""
     assert record.row_losses is not None
     losses = end_to_end(record.row_losses)
     return losses if record.order is None else losses[np.argsort(np.concatenate(record.order), kind="stable")]
@@ -70,7 +70,7 @@ def _refusal(record: Record) -> str | None:
     if rows < FEWEST * BATCHES:
         return f"{rows} test rows in time are too few for {BATCHES} stretches of at least {FEWEST}"
     worth = effective_rows(in_time(record))
-    if worth < FEWEST_EFFECTIVE:  # never where the losses are unknown, and that is NaN
+    if worth < FEWEST_EFFECTIVE:  # false if the losses are unknown: `worth` is then NaN
         return (
             f"neighbouring losses depend on each other so much that the test rows are worth about {worth:.0f} "
             f"independent ones, and {FEWEST_EFFECTIVE} are needed; test on a longer stretch of time"

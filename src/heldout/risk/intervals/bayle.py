@@ -1,4 +1,4 @@
-"""Bayle et al.: the interval of the mean risk of the K fold predictors, from the losses of all rows."""
+"""The interval of Bayle et al. for the mean risk of the K fold predictors, from the losses of all rows."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ FOLD_PREDICTORS, ESTIMAND = "fold_predictors", "the mean risk of the fold predic
 
 
 def bayle(losses: Sequence[Floats], *, level: float, within: bool = False, centre: float | None = None) -> Interval:
-    """The interval of the mean risk of the K predictors of a cross-validation: R̂ ± zσ̂/√n (Bayle et al. 2020).
+    """Return the interval R̂ ± zσ̂/√n of the mean risk of the K fold predictors (Bayle et al. 2020).
 
-    It holds for large n where swapping one training row moves the losses by less than about 1/n. It does not speak of
-    the expected risk of the learner: other training rows would add a variance that these losses do not show.
+    It is valid for large n if replacing one training row changes the losses by less than about 1/n. It is not an
+    interval of the expected risk of the learner: other training rows add a variance that these losses do not show.
 
-    `losses` are the row losses of each fold, every row held out once. With `within`, σ̂² is the mean of the variances
-    inside folds; otherwise it is the variance over all rows ("all pairs"), which holds for any number of folds.
+    `losses` has the row losses of each fold; each row is held out once. With `within`, σ̂² is the mean of the variances
+    within folds; otherwise it is the variance over all rows ("all pairs"), which allows any number of folds. `centre`
+    replaces the mean as the middle of the interval (None: the mean).
 
     >>> interval = bayle([np.array([0.0, 1.0]), np.array([1.0, 2.0])], level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -59,7 +60,7 @@ def _refusal(record: Record, *, within: bool = False) -> str | None:
 def _interval(record: Record, value: float, level: float, *, within: bool = False) -> Interval:
     assert record.row_losses is not None  # refused above
     plain = bayle(record.row_losses, level=level, within=within, centre=value)
-    # Folds that were stratified depend on all rows, which the theorem has no place for.
+    # Stratified folds depend on all rows, which the theorem does not allow.
     return replace(plain, guarantee="heuristic") if record.stratified else plain
 
 

@@ -1,4 +1,4 @@
-"""Betting: the shortest known interval for the mean of bounded losses that holds at every sample size."""
+"""Betting: an interval for the mean of bounded losses that is valid at every sample size and short in practice."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from heldout.risk.intervals.resampling import Oriented, orient
 from heldout.risk.record import Floats
 
 TRUNCATION = 0.5  # no bet stakes more than this share of the capital
-HALVINGS = 31  # of the unit interval: ends are outward of the true ones by less than 5e-10
-RUNGS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)  # levels that bets are sized for; then .9999, .99999, …
+HALVINGS = 31  # bisection steps of [0, 1]: ends lie outside the exact ones by less than 5e-10
+RUNGS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)  # the levels for which stakes are set; then .9999, .99999, …
 
 
 def betting(losses: Floats, *, level: float, seed: int = 0) -> Interval:
-    """The hedged capital interval of the mean of independent losses in [0, 1] (Waudby-Smith & Ramdas 2023).
+    """Return the hedged capital interval of the mean of independent losses in [0, 1] (Waudby-Smith & Ramdas 2023).
 
-    For each m two gamblers bet, row by row, that the mean is above m and that it is below. Were m the mean, the chance
-    that the larger of half their capitals ever reaches 1/δ is at most δ; the interval holds every m against which
-    neither got that far. With σ²_t = (¼ + Σ(x − μ_i)²)/(t + 1) and μ_t = (½ + Σx)/(t + 1), the stake before row t is
-    λ_t = √(2 ln(2/δ)/(n σ²_{t−1})), at most ½/m or ½/(1−m). Capital is monotone in m, so each end is found by halving
-    and rounded outward. Rows are shuffled once, by a seed that comes from the losses and from `seed`.
+    For each m two gamblers bet, row by row, that the mean is above m and that it is below m. If m is the mean, half the
+    capital of either ever reaches 1/δ with probability δ at most. The interval contains every m for which neither half
+    reaches 1/δ. With σ²_t = (¼ + Σ(x − μ_i)²)/(t + 1) and μ_t = (½ + Σx)/(t + 1), the stake before row t is
+    λ_t = √(2 ln(2/δ)/(n σ²_{t−1})), at most ½/m or ½/(1−m). Capital is monotone in m, so each end is found by bisection
+    and rounded outward. Rows are shuffled once, by a seed that is derived from the losses and `seed`.
 
-    Stakes depend on the level, and nothing in the formula keeps the interval of a higher level around that of a lower.
-    So stakes are sized for the next of the levels in `RUNGS`, and what the interval of a lower rung holds is held too.
+    Stakes depend on the level, so by the formula alone a higher level need not contain the interval of a lower one.
+    Therefore stakes are set for the next level in `RUNGS`, and the interval includes those of all lower rungs.
 
     >>> interval = betting(np.tile([0.1, 0.3], 100), level=0.95)
     >>> round(interval.low, 2), round(interval.high, 2)
@@ -45,9 +45,9 @@ def betting(losses: Floats, *, level: float, seed: int = 0) -> Interval:
 
 
 def betting_p(losses: Floats, *, level: float, seed: int = 0, mean: float = 0.5) -> float:
-    """One over the most that was won by betting against a mean of losses in [0, 1]: a valid p-value.
+    """Return a valid p-value that losses in [0, 1] have this `mean`: 1 over the largest hedged capital, at most 1.
 
-    The bets are those of the interval of this level, in the same order.
+    The stakes and the order of rows are those of the interval at `level`.
 
     >>> betting_p(np.array([0.5, 0.5, 0.5]), level=0.95)
     1.0
@@ -61,13 +61,13 @@ def betting_p(losses: Floats, *, level: float, seed: int = 0, mean: float = 0.5)
 
 
 def _shuffle(losses: Floats, *, seed: int) -> Oriented:
-    """The losses less ½, or their mirror image, in the order in which they are bet on."""
+    """Return the losses minus ½ (or their mirror image) in the shuffled order of the bets."""
     drawn = orient(np.sort(np.asarray(losses, dtype=np.float64)) - 0.5, seed=seed, purpose="betting")
     return replace(drawn, values=np.random.default_rng(drawn.seed).permutation(drawn.values))
 
 
 def lower_end(losses: Floats, level: float) -> float:
-    """The largest m of a fine grid that the bets above it refute, or 0; lower rungs can only move it down."""
+    """Return the lower end: the largest m refuted by bets on a larger mean, or 0; lower rungs can only lower it."""
     low = 0.0
     for number, rung in enumerate(_rungs_down(level)):
         stakes = stakes_of(losses, rung)
@@ -80,7 +80,7 @@ def lower_end(losses: Floats, level: float) -> float:
 
 
 def _rungs_down(level: float) -> list[float]:
-    """The rung that the level is on, then all lower ones.
+    """Return the first rung that is at least the level, then all lower rungs.
 
     >>> _rungs_down(0.9), _rungs_down(0.85)
     ([0.9, 0.8, 0.5], [0.9, 0.8, 0.5])
@@ -94,7 +94,7 @@ def _rungs_down(level: float) -> list[float]:
 
 
 def stakes_of(losses: Floats, level: float) -> Floats:
-    """λ of each row, from the rows before it."""
+    """Return the stake λ of each row, which depends only on the rows before it."""
     n = len(losses)
     seen = np.arange(2, n + 2)
     means = (0.5 + np.cumsum(losses)) / seen
@@ -104,13 +104,13 @@ def stakes_of(losses: Floats, level: float) -> Floats:
 
 
 def _most_won(losses: Floats, stakes: Floats, m: float) -> float:
-    """The largest log capital of the gambler who bets on a mean above m."""
+    """Return the largest log capital that the gambler who bets on a mean above m ever has."""
     bets = stakes if m == 0 else np.minimum(stakes, TRUNCATION / m)
     return float(np.max(np.cumsum(np.log1p(bets * (losses - m)))))
 
 
 def halve(losses: Floats, stakes: Floats, target: float) -> float:
-    """The largest mean that bets with these stakes refute, found by halving."""
+    """Return the largest mean that bets with these stakes refute, by bisection; 0 if they refute none."""
     if _most_won(losses, stakes, 0.0) < target:
         return 0.0
     low, high = 0.0, 1.0

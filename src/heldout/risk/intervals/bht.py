@@ -1,11 +1,12 @@
 """Intervals from predictors trained without two blocks: Bates–Hastie–Tibshirani, and the ratio of jackknives.
 
-Leave out block i and cross-validate on the others. Bates, Hastie and Tibshirani (2023): block i tells how far that
-estimate was off; averaged over blocks and repetitions this is the mean squared error of a (K−1)-fold estimate, and
-scaled, that of the K-fold estimate.
+Both leave out block i and cross-validate on the other blocks. In the method of Bates, Hastie and Tibshirani (2023) the
+loss on block i shows the error of that estimate. Its average over blocks and repetitions gives the mean squared error
+of a (K−1)-fold estimate, which is scaled to that of the K-fold estimate.
 
-The ratio of jackknives: estimates without block i vary by the test rows and by what these rows add as training rows,
-the means of the study's own losses outside block i by the first alone. The ratio of the variances widens the interval.
+In the ratio of jackknives, the estimates without block i vary because other rows test and because other rows train. The
+means of the study's own losses outside block i vary for the first reason only. The interval is widened by the ratio of
+the two variances.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ BHT_METHOD = "Bates–Hastie–Tibshirani"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Repetition:
-    """One drawing of K blocks, lower losses are better.
+    """Holds the losses of one random division of the rows into K blocks; lower is better.
 
     `folds[i]` holds the row losses on block i of the predictor trained on all other blocks. `inner[i, j]` is the mean
     loss on block j of the predictor trained without the blocks i and j; its diagonal is not read.
@@ -47,15 +48,15 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bht:
-    """What the repetitions say, for a learner trained on all rows."""
+    """Holds the Bates–Hastie–Tibshirani estimate and interval, for a learner trained on all rows."""
 
-    centre: float  # Err_CV less its bias, the risk at all n rows
+    centre: float  # Err_CV minus its bias: the estimated risk at all n rows
     se: float
     interval: Interval
 
 
 def _count_blocks(repetitions: Sequence[Repetition], method: str) -> int:
-    """K, the same in all repetitions and at least three, or an error that names the method."""
+    """Return K; raise an error if the repetitions differ in K or have fewer than three blocks."""
     blocks = {len(repetition.folds) for repetition in repetitions}
     if len(blocks) != 1 or min(blocks) < 3:
         raise OptionError(f"{method} needs repetitions of one number of blocks, at least three.")
@@ -63,12 +64,11 @@ def _count_blocks(repetitions: Sequence[Repetition], method: str) -> int:
 
 
 def bht(repetitions: Sequence[Repetition], *, level: float) -> Bht:
-    """The interval of the expected risk at all n rows.
+    """Return the Bates–Hastie–Tibshirani interval of the expected risk at all n rows.
 
     For each repetition and block, a is the squared difference between the mean inner loss and the mean loss of the
-    block, and b the variance of the latter. MSE = mean(a − b)·(K−1)/K, se = √MSE, never below sd/√n nor above
-    √K·sd/√n; the centre is Err_inner − (1 + (K−2)/K)(Err_inner − Err_CV), which takes off the bias of training on
-    fewer than all rows.
+    block, and b the variance of the latter. MSE = mean(a − b)·(K−1)/K and se = √MSE, limited to sd/√n … √K·sd/√n. The
+    centre is Err_inner − (1 + (K−2)/K)(Err_inner − Err_CV), which removes the bias of training on fewer than n rows.
 
     Ten to twenty repetitions suffice.
 
@@ -107,11 +107,11 @@ RATIO_METHOD = "ratio of jackknives"
 
 
 def variance_ratio(repetitions: Sequence[Repetition]) -> float:
-    """V_J/V_0, at least 1 and at most K, each variance a mean over repetitions.
+    """Return V_J/V_0, limited to 1 … K, each variance a mean over repetitions.
 
     V = (K−1)/K·Σ(θ_(i) − θ̄)². In V_J, θ_(i) is the mean over the other blocks j of the loss on j of the predictor
-    trained without i and j; in V_0 it is the mean over them of the losses of the study's own predictors. Where V_0
-    alone is 0 the ratio is K, where V_J is, 1.
+    trained without i and j; in V_0 it is the mean over j of the losses of the study's own predictors. The ratio is 1 if
+    V_J is 0, and K if only V_0 is 0.
 
     >>> folds = tuple(np.array(block) for block in ([0.0, 1.0], [1.0, 1.0], [0.0, 0.0]))
     >>> inner = np.array([[0.0, 0.9, 0.1], [0.7, 0.0, 0.0], [1.0, 1.0, 0.0]])
@@ -122,7 +122,7 @@ def variance_ratio(repetitions: Sequence[Repetition]) -> float:
     others = ~np.eye(k, dtype=bool)
     inner = np.array([repetition.inner for repetition in repetitions])
     outer = np.array([[fold.mean() for fold in repetition.folds] for repetition in repetitions])
-    plain = np.broadcast_to(outer[:, None, :], inner.shape)  # the same predictors whatever block is left out
+    plain = np.broadcast_to(outer[:, None, :], inner.shape)  # the predictors stay the same whichever block is left out
     scale = float(max(np.max(np.abs(inner[:, others])), np.max(np.abs(outer)))) or 1.0  # squares then stay finite
     refitted, kept = (_jackknife_variance(losses[:, others] / scale, k) for losses in (inner, plain))
     nothing = ROUNDING**2
@@ -132,20 +132,20 @@ def variance_ratio(repetitions: Sequence[Repetition]) -> float:
 
 
 def _jackknife_variance(losses: Floats, k: int) -> float:
-    """The mean over repetitions; each has K runs of K − 1 losses, those outside each block."""
+    """Return the mean jackknife variance over repetitions; each has K runs of K − 1 losses, those outside a block."""
     without = losses.reshape(len(losses), k, k - 1).mean(axis=2)
     away = without - without.mean(axis=1, keepdims=True)
     return float(np.mean((k - 1) / k * np.sum(away**2, axis=1)))
 
 
 def ratio(repetitions: Sequence[Repetition], *, value: float, low: float, high: float, level: float) -> Interval:
-    """The interval of the expected risk at the training size of the folds: se² = s²/n·V_J/V_0.
+    """Return the interval of the expected risk at the training size of the folds, with se² = s²/n·V_J/V_0.
 
-    Right and wrong get Wilson's shape with n·V_0/V_J rows, losses that are bounded below alone a t interval of the
-    logarithm, others a plain one, with n − 1 degrees of freedom.
+    Zero-one losses get Wilson's interval with n·V_0/V_J rows. Losses that are bounded only below get a t interval on
+    the log scale, others a plain t interval, both with n − 1 degrees of freedom.
 
-    s², V_J and V_0 are each averaged over the repetitions. The interval lies around `value`, the plain estimate; `low`
-    and `high` are the range of the loss.
+    s², V_J and V_0 are each averaged over the repetitions. The interval is placed around `value`, the plain estimate;
+    `low` and `high` are the range of the loss.
 
     >>> folds = tuple(np.array(block) for block in ([1.0, 2.0], [2.0, 2.0], [1.0, 1.0]))
     >>> found = ratio([Repetition(folds=folds, inner=np.ones((3, 3)))], value=1.5, low=0.0, high=np.inf, level=0.95)

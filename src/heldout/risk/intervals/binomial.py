@@ -1,4 +1,4 @@
-"""Intervals of a proportion of errors: Clopper–Pearson, which is exact, and Wilson."""
+"""Intervals of an error probability: Clopper–Pearson, which is exact, and Wilson."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from heldout.risk.record import Record, zero_one_errors
 
 
 def clopper_pearson(errors: int, rows: int, *, level: float) -> Interval:
-    """The interval of the error probability, given how many of `rows` independent predictions were wrong.
+    """Return the Clopper–Pearson interval of the error probability, given `errors` among `rows` independent rows.
 
-    It inverts two binomial tests, so it covers at least as often as it says whatever the probability, and
-    mostly more often: .9826 at the level .95 for 100 rows and a probability of .05.
+    It inverts two binomial tests, so its coverage is at least the level for every probability, and mostly higher:
+    .9826 at the level .95 for 100 rows and a probability of .05.
 
     >>> interval = clopper_pearson(0, 10, level=0.95)
     >>> interval.low, round(interval.high, 4)
@@ -28,7 +28,7 @@ def clopper_pearson(errors: int, rows: int, *, level: float) -> Interval:
 
 
 def clopper_pearson_ends(errors: Any, rows: int, tail: float) -> tuple[Any, Any]:
-    """Both ends for one count of errors, or for an array of them; `tail` is the probability to miss on each side."""
+    """Return the lower and upper ends for one or an array of error counts; `tail` is the miss probability per side."""
     least, most = np.maximum(errors, 1), np.minimum(errors, rows - 1)
     low = np.where(errors == 0, 0.0, betaincinv(least, rows - least + 1, tail))
     high = np.where(errors == rows, 1.0, betaincinv(most + 1, rows - most, 1 - tail))
@@ -36,7 +36,7 @@ def clopper_pearson_ends(errors: Any, rows: int, tail: float) -> tuple[Any, Any]
 
 
 def refuse_other_than_right_or_wrong(record: Record) -> str | None:
-    """Why the rows of this record are not independent errors to be counted, or None."""
+    """Return why the rows are not independent zero-one errors of one test set; None if they are."""
     if (reason := refuse_dependent_test_rows(record)) is not None:
         return reason
     if record.high - record.low != 1.0 or (zero_one_errors(record) is None and not record.unknown):
@@ -45,10 +45,10 @@ def refuse_other_than_right_or_wrong(record: Record) -> str | None:
 
 
 def wilson(errors: int, rows: int, *, level: float) -> Interval:
-    """The interval of the error probability: those that a normal test with their own variance does not reject.
+    """Return Wilson's interval of the error probability: those p that a normal test with variance p(1−p)/n accepts.
 
-    Shorter than Clopper–Pearson's, and close to its level on average over probabilities, but not for each: it can
-    fall some points short where errors are rare.
+    It is shorter than Clopper–Pearson's. Its coverage is close to the level on average over probabilities, but can be
+    some points lower if errors are rare.
 
     >>> interval = wilson(0, 10, level=0.95)
     >>> interval.low, round(interval.high, 4)
@@ -64,7 +64,7 @@ def wilson(errors: int, rows: int, *, level: float) -> Interval:
 
 
 def _counted(record: Record) -> tuple[int, int]:
-    """How many rows are wrong, and of how many."""
+    """Return the number of wrong rows and the number of rows."""
     errors = zero_one_errors(record)
     assert errors is not None  # refused above
     return round(float(errors.sum())), len(errors)
@@ -74,7 +74,7 @@ CLOPPER_PEARSON = Method(
     key="clopper-pearson",
     name="Clopper–Pearson",
     refusal=refuse_other_than_right_or_wrong,
-    # A stratified draw has less spread than the binomial that the method inverts; it covered .98 to 1.0.
+    # A stratified draw varies less than the binomial that the method inverts; the coverage was .98 to 1.0.
     interval=lambda record, value, level: unscaled(clopper_pearson(*_counted(record), level=level), record, value),
 )
 WILSON = Method(

@@ -19,20 +19,20 @@ from heldout.risk.intervals.method import (
 from heldout.risk.intervals.resampling import RESAMPLES, orient, resamples, share_without_spread
 from heldout.risk.record import Floats, Record
 
-FEWEST = 20  # draws; below, a few near-equal values in a resample make the interval arbitrarily long
-RARE = 1e-3  # how often a resample may repeat one value throughout
+FEWEST = 20  # draws; with fewer, near-equal values in a resample can make the interval arbitrarily long
+RARE = 1e-3  # the highest accepted probability that a resample consists of one repeated value
 
 
 def bootstrap_t(losses: Floats, *, level: float, seed: int = 0, centre: float | None = None) -> Interval:
-    """The studentised bootstrap interval of the mean of independent losses of any kind.
+    """Return the studentised bootstrap interval of the mean of independent losses of any kind.
 
     Each of 1999 resamples gives t* = (mean* − mean)/(s*/√n), and the ends are mean − t*·s/√n at the upper and the
-    lower quantile of t*. Losses that lean right, as squared errors do, get a longer upper arm, which Student's
-    interval lacks. Quantiles are order statistics; above the level .999, where there are none, the outermost is
-    stretched as Student's quantiles are.
+    lower quantile of t*. For right-skewed losses, such as squared errors, the interval reaches further up than down,
+    unlike Student's. Quantiles are order statistics; above the level .999 there are none, so the outermost one is
+    stretched in proportion to Student's quantiles.
 
-    It takes at least 20 losses, of which no value is so common that resamples repeat it alone. The seed that was used
-    comes from `seed` and from the losses.
+    It needs at least 20 losses, with no value so common that a resample may consist of it alone. `centre` replaces the
+    mean as the middle of the interval (None: the mean). The seed used is derived from `seed` and the losses.
 
     >>> squares = np.arange(40.0) ** 2
     >>> interval = bootstrap_t(squares, level=0.95)
@@ -55,7 +55,7 @@ def bootstrap_t(losses: Floats, *, level: float, seed: int = 0, centre: float | 
 
 
 def _studentised(ordered: Floats, seed: int) -> Floats:
-    """t* of each resample, sorted; `ordered` has the mean 0."""
+    """Return the sorted t* of all resamples."""
     root, mean = sqrt(len(ordered)), float(np.mean(ordered))
     statistics = [
         (np.mean(drawn, axis=1) - mean) * root / np.std(drawn, axis=1, ddof=1)
@@ -65,9 +65,9 @@ def _studentised(ordered: Floats, seed: int) -> Floats:
 
 
 def _quantiles(t: Floats, n: int, level: float) -> tuple[float, float]:
-    """The lower and the upper quantile of t*, one never on the other's side of 0."""
-    last = 2 / (RESAMPLES + 1)  # the smallest miss that 1999 resamples can speak of
-    rank = max(1, int((RESAMPLES + 1) * (1 - level) / 2 + 1e-9))  # 99.99… of .9 is the 100th
+    """Return the lower quantile of t*, at most 0, and the upper quantile, at least 0."""
+    last = 2 / (RESAMPLES + 1)  # the smallest 1 − level that 1999 resamples can resolve
+    rank = max(1, int((RESAMPLES + 1) * (1 - level) / 2 + 1e-9))  # at .9 it is 99.99…, not 100
     stretch = 1.0
     if 1 - level < last:
         stretch = float(stdtrit(n - 1, 0.5 + level / 2) / stdtrit(n - 1, 1 - last / 2))
@@ -107,10 +107,10 @@ FEWEST_FOR_BCA = 10  # draws
 
 
 def bca(losses: Floats, *, level: float, seed: int = 0, centre: float | None = None) -> Interval:
-    """The bias-corrected and accelerated bootstrap interval of the mean of independent losses (Efron 1987).
+    """Return the bias-corrected and accelerated bootstrap interval of the mean of independent losses (Efron 1987).
 
-    Of 1999 resampled means it takes the quantiles Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))), z₀ from the share of them below
-    the mean and a from the third moment of the losses. It never leaves the range of the losses; with few rows it
+    It takes the quantiles Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))) of 1999 resampled means, with z₀ from the share of them
+    below the mean and a from the third moment of the losses. It never leaves the range of the losses; with few rows it
     is narrower than Student's and covers less.
 
     >>> interval = bca(np.arange(40.0), level=0.95)
@@ -131,12 +131,12 @@ def bca(losses: Floats, *, level: float, seed: int = 0, centre: float | None = N
 
 
 def resampled_means(ordered: Floats, *, seed: int) -> Floats:
-    """The means of the resamples."""
+    """Return the mean of each resample."""
     return np.concatenate([np.mean(drawn, axis=1) for drawn in resamples(ordered, seed=seed)])
 
 
 def _moved(means: Floats, ordered: Floats, tails: Floats) -> Floats:
-    """Which quantiles of the resampled means stand for the tails."""
+    """Return the probabilities of the resampled means that BCa uses in place of the tail probabilities."""
     mean = float(np.mean(ordered))
     below = (np.sum(means < mean) + np.sum(means <= mean)) / (2 * len(means))
     bias = float(ndtri(np.clip(below, 1 / (RESAMPLES + 1), RESAMPLES / (RESAMPLES + 1))))

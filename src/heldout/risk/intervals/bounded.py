@@ -1,4 +1,4 @@
-"""Bounds for the mean of losses between two known numbers: Hoeffding, and Maurer–Pontil, which knows their variance."""
+"""Bounds for the mean of losses in a known range: Hoeffding, and Maurer–Pontil, which uses their variance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from heldout.risk.record import Floats, Record
 
 
 def hoeffding_half_width(rows: int, *, level: float) -> float:
-    """√(ln(2/δ)/2n), which holds whatever the losses are, so it can be planned with.
+    """Return Hoeffding's half width √(ln(2/δ)/2n); it does not depend on the losses, so it can be used for planning.
 
     >>> [round(hoeffding_half_width(rows, level=0.95), 4) for rows in (738, 4612, 18445)]
     [0.05, 0.02, 0.01]
@@ -31,9 +31,9 @@ def hoeffding_half_width(rows: int, *, level: float) -> float:
 
 
 def hoeffding(losses: Floats, *, level: float) -> Interval:
-    """The interval of the mean of independent losses in [0, 1]: mean ± √(ln(2/δ)/2n).
+    """Return Hoeffding's interval of the mean of independent losses in [0, 1]: mean ± √(ln(2/δ)/2n).
 
-    It knows nothing of the spread of the losses, so it is wide where they vary little.
+    It ignores the variance of the losses, so it is wide if they vary little.
 
     >>> interval = hoeffding(np.array([0.0, 1.0, 1.0, 0.0]), level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -44,7 +44,7 @@ def hoeffding(losses: Floats, *, level: float) -> Interval:
 
 
 def refuse_bounded(record: Record) -> str | None:
-    """Why this is not one test set of independent draws of a bounded loss, or None."""
+    """Return why the record is not one test set of independent draws of a bounded loss; None if it is."""
     return refuse_unequal_draws(record) or refuse_unbounded(record) or refuse_out_of_range(record)
 
 
@@ -57,10 +57,10 @@ HOEFFDING = Method(
 
 
 def maurer_pontil(losses: Floats, *, level: float) -> Interval:
-    """The empirical Bernstein interval of the mean of independent losses in [0, 1] (Maurer & Pontil 2009).
+    """Return the empirical Bernstein interval of the mean of independent losses in [0, 1] (Maurer & Pontil 2009).
 
-    mean ± [√(2V ln(4/δ)/n) + 7 ln(4/δ)/(3(n−1))] with V the sample variance: each side by their Theorem 4 at δ/2.
-    Narrower than Hoeffding's where losses vary little and rows are many.
+    It is mean ± [√(2V ln(4/δ)/n) + 7 ln(4/δ)/(3(n−1))], with V the sample variance: each side by their Theorem 4 at
+    δ/2. It is narrower than Hoeffding's if losses vary little and rows are many.
 
     >>> interval = maurer_pontil(np.full(1000, 0.3), level=0.95)
     >>> round(interval.high - 0.3, 4)

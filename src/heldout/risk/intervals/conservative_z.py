@@ -1,4 +1,4 @@
-"""The conservative Z of Nadeau and Bengio, from cross-validations of disjoint halves of the rows."""
+"""The conservative Z interval of Nadeau and Bengio, from cross-validations of disjoint halves of the rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ FEWEST = 5  # pairs of halves
 
 
 def conservative_z(halves: Floats, *, level: float, centre: float | None = None) -> Interval:
-    """The interval of an expected risk from M pairs of halves that share no row.
+    """Return the interval of an expected risk from M pairs of halves that share no row.
 
-    The two estimates of a pair are independent, so half their squared difference has the variance of one of them as
-    its mean, without bias: σ̂² = Σ(first − second)²/2M, and the interval is mean ± zσ̂ (Nadeau & Bengio 2003). The mean
-    over halves varies less than a single half, so σ̂ is too large on average, and the interval careful.
-    `halves` has a row for each pair.
+    The two estimates of a pair are independent, so half their squared difference is an unbiased estimate of the
+    variance of one of them: σ̂² = Σ(first − second)²/2M. The interval is mean ± zσ̂ (Nadeau & Bengio 2003). The mean
+    over halves varies less than a single half, so the interval is conservative. `halves` (M × 2) has a row for each
+    pair; `centre` replaces the mean (None: the mean).
 
     >>> interval = conservative_z(np.array([[0.1, 0.3]] * 8), level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -45,7 +45,7 @@ def _refusal(record: Record) -> str | None:
 
 
 def half_means(losses: Floats, halves: NDArray[np.integer]) -> Floats:
-    """The mean loss of each half, a pair a row.
+    """Return the mean loss of each half (pairs × 2); `halves` numbers the half of each loss, 2i and 2i + 1 for pair i.
 
     >>> half_means(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 1, 1]))
     array([[2., 6.]])

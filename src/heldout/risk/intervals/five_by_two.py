@@ -1,8 +1,8 @@
 """2-fold cross-validation repeated five times: the intervals and tests of Dietterich (1998) and Alpaydin (1999).
 
-They are here to be asked for. Told to compare learners that are alike (two halves of exchangeable columns, 60 or 100
-rows) at 5 %, the t rejected in 3 to 11 % of studies, the F in 2 to 16 %, the F of the mean in 0 to 9 %, the corrected t
-on the same ten differences in 0 to 5 %. Losses and differences are ten numbers, two a repeat.
+They are used on request only. For two equal learners (on two halves of exchangeable columns, 60 or 100 rows) at 5 % the
+t rejected in 3 to 11 % of studies, the F in 2 to 16 %, the F of the mean in 0 to 9 %, and the corrected t on the same
+ten differences in 0 to 5 %. Losses and differences are arrays of ten numbers, two for each repeat.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ REPEATS = 5
 
 
 def combined_f(losses: Floats, *, level: float, centre: float | None = None) -> Interval:
-    """The interval that goes with the combined F of Alpaydin.
+    """Return the interval that belongs to Alpaydin's combined F test: mean ± √(F·Σs²/5).
 
-    The test rejects a risk r where Σ(loss − r)²/(2Σs²) exceeds the quantile of F(10, 5), s² the sum of squares inside
-    each repeat. Of Σ(loss − r)² = 10(mean − r)² + (spread of the losses) the interval keeps the first term, so it
-    holds every r that the test does not reject and is never empty: mean ± √(F·Σs²/5).
+    The test rejects a risk r if Σ(loss − r)²/(2Σs²) exceeds the quantile of F(10, 5), where s² is the sum of squares
+    within a repeat. Of Σ(loss − r)² = 10(mean − r)² + (spread of the losses) the interval uses only the first term. So
+    it contains every r that the test accepts, and is never empty.
 
     >>> interval = combined_f(np.array([0.1, 0.2] * 5), level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -34,10 +34,10 @@ def combined_f(losses: Floats, *, level: float, centre: float | None = None) -> 
 
 
 def five_by_two_t_interval(losses: Floats, *, level: float, centre: float | None = None) -> Interval:
-    """The interval with the standard error of Dietterich: mean ± t·√(Σs²/5), 5 degrees of freedom.
+    """Return the interval with Dietterich's standard error: mean ± t·√(Σs²/5), 5 degrees of freedom.
 
-    His test looks at the first of the ten numbers alone. Here the middle is their mean, which varies no more than the
-    first does, so the interval is the more careful.
+    Dietterich's test uses only the first of the ten numbers. The interval is centred at their mean, which varies no
+    more than the first number, so it is more conservative.
 
     >>> interval = five_by_two_t_interval(np.array([0.1, 0.2] * 5), level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -53,7 +53,7 @@ def _around(losses: Floats, quantile: float, level: float, centre: float | None,
 
 
 def five_by_two_f(differences: Floats) -> float:
-    """The p-value of Alpaydin, which takes all ten differences and so does not depend on their order.
+    """Return the p-value of Alpaydin's combined F test, which uses all ten differences and ignores their order.
 
     >>> round(five_by_two_f(np.array([0.04, 0.02, 0.03, 0.05, 0.01, 0.03, 0.04, 0.04, 0.02, 0.05])), 4)
     0.0313
@@ -63,10 +63,10 @@ def five_by_two_f(differences: Floats) -> float:
 
 
 def five_by_two_mean(differences: Floats) -> float:
-    """The same with the mean of the ten in the place of each: what the 5×2 interval is dual to.
+    """Return the p-value of the combined F test with each difference replaced by their mean; it matches the interval.
 
-    Alpaydin's sum also grows where the differences vary from repeat to repeat, and can so be large around a mean of 0.
-    A p-value that is to say which learner is better must not.
+    Alpaydin's sum also grows if the differences vary between repeats, so it can be large although their mean is 0. A
+    p-value that decides which learner is better must not.
 
     >>> round(five_by_two_mean(np.array([0.04, 0.02, 0.03, 0.05, 0.01, 0.03, 0.04, 0.04, 0.02, 0.05])), 4)
     0.0416
@@ -76,7 +76,7 @@ def five_by_two_mean(differences: Floats) -> float:
 
 
 def _f_p(total: float, squares: Floats) -> float:
-    """The p-value of a sum of squares over the spread inside the repeats, F with 10 and 5 degrees of freedom."""
+    """Return the p-value of the sum of squares `total` over twice that within repeats, by F with 10 and 5 df."""
     spread = 2 * float(np.sum(squares))
     if total == 0:
         return 1.0
@@ -84,7 +84,7 @@ def _f_p(total: float, squares: Floats) -> float:
 
 
 def _scaled(differences: Floats) -> tuple[Floats, Floats]:
-    """The differences with 1 as the largest, for finite squares, and the sum of squares inside each repeat."""
+    """Return the differences scaled to a maximum of 1, so that squares stay finite, and the squares within repeats."""
     scaled = differences / (float(np.max(np.abs(differences))) or 1.0)
     repeats = np.asarray(scaled, dtype=np.float64).reshape(REPEATS, 2)
     return scaled, np.asarray((repeats[:, 0] - repeats[:, 1]) ** 2 / 2)

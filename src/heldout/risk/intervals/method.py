@@ -1,9 +1,8 @@
-"""What an interval method declares, and what several methods need: refusals, independent draws, spreads and ends.
+"""The declaration of an interval method, and what several methods share: refusals, independent draws, interval ends.
 
-Where one test set is a sample of independent draws, rows are the draws, unless they come in groups: then only
-groups are independent, so groups are counted. Groups of one size have means that are draws of equal standing, with
-the same mean as the rows. Groups of several sizes, and rows with weights, give a ratio of two means, for which only
-the cluster t holds.
+The independent draws of one test set are its rows; if rows come in groups, only groups are independent, so the groups
+are the draws. If all groups have one size, their means are equally weighted draws with the same mean as the rows. With
+groups of different sizes, or row weights, the mean is a ratio of two means, for which only the cluster t is valid.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from heldout.risk.estimate import Interval
 from heldout.risk.record import Floats, Record
 
 Ends = tuple[float, float]
-LEANING = 0.35  # |skewness|/√n from which on a mean is no longer nearly normal
-FEW_SQUARES, CALM = 100, 0.38  # draws, and |skewness|/√n, up to which large errors may merely be absent
+LEANING = 0.35  # |skewness|/√n above which a mean is not nearly normal
+FEW_SQUARES, CALM = 100, 0.38  # draws, and |skewness|/√n, below which large errors may be absent by chance
 UPWARDS, DOWNWARDS = 1.3, 0.85
 
 
 def wilson_ends(share: float, draws: float, quantile: float) -> Ends:
-    """Wilson's interval of a share among this number of draws, whole or not.
+    """Return Wilson's interval of a proportion among `draws` draws, which need not be a whole number.
 
     >>> tuple(round(end, 4) for end in wilson_ends(0.0, 10, 1.96))
     (0.0, 0.2775)
@@ -39,7 +38,7 @@ def wilson_ends(share: float, draws: float, quantile: float) -> Ends:
 
 
 def log_ends(value: float, error: float, quantile: float) -> Ends:
-    """A symmetric interval of the logarithm of a positive value.
+    """Return the interval that is symmetric on the log scale, for a positive value with this standard error.
 
     >>> tuple(round(end, 3) for end in log_ends(2.0, 0.2, 2.0))
     (1.637, 2.443)
@@ -49,10 +48,10 @@ def log_ends(value: float, error: float, quantile: float) -> Ends:
 
 
 def tilted(value: float, ends: Ends, *, draws: int, lean: float) -> Ends:
-    """The ends of a mean of squares, both further up where draws are few and none of them is large.
+    """Move both ends of an interval of a mean of squares up if draws are few and not very skewed.
 
-    Errors with heavy tails often show none in fewer than a hundred rows, and then the spread says too little, while
-    means of squares are hardly ever far above their expectation. A sample that does show large errors is warned of.
+    In fewer than a hundred rows, heavy-tailed errors often show no large error, and the spread is then too small, while
+    means of squares are seldom far above their expectation. A very skewed sample is left alone, and gets a warning.
 
     >>> [round(end, 3) for end in tilted(1.0, (0.7, 1.5), draws=50, lean=0.2)]
     [0.738, 1.694]
@@ -66,7 +65,7 @@ def tilted(value: float, ends: Ends, *, draws: int, lean: float) -> Ends:
 
 
 def logit_ends(value: float, error: float, quantile: float) -> Ends:
-    """A symmetric interval of the logit of a value between 0 and 1.
+    """Return the interval that is symmetric on the logit scale, for a value between 0 and 1.
 
     >>> tuple(round(end, 3) for end in logit_ends(0.5, 0.05, 2.0))
     (0.401, 0.599)
@@ -76,7 +75,7 @@ def logit_ends(value: float, error: float, quantile: float) -> Ends:
 
 
 def fisher_ends(value: float, error: float, quantile: float) -> Ends:
-    """A symmetric interval of the inverse hyperbolic tangent of a value between −1 and 1.
+    """Return the interval that is symmetric in Fisher's z = atanh(value), for a value between −1 and 1.
 
     >>> tuple(round(end, 3) for end in fisher_ends(0.0, 0.1, 2.0))
     (-0.197, 0.197)
@@ -86,10 +85,10 @@ def fisher_ends(value: float, error: float, quantile: float) -> Ends:
 
 
 def hall_ends(value: float, error: float, quantile: float, *, skew: float, draws: int) -> Ends:
-    """The interval of a mean by Hall's transformation, which takes the skewness of the losses out of Student's t.
+    """Return the interval of a mean by Hall's transformation, which corrects Student's t for skewed losses.
 
-    With T = (mean − risk)/error, g(T) = T + γ/√n·(T²/3 + 1/6) + γ²/n·T³/27 is nearer normal than T (Hall 1992), and has
-    the inverse 3√n/γ·[(1 + γ·(x/√n − γ/(6n)))^⅓ − 1].
+    With T = (mean − risk)/error, g(T) = T + γ/√n·(T²/3 + 1/6) + γ²/n·T³/27 is nearer normal than T (Hall 1992). Its
+    inverse is 3√n/γ·[(1 + γ·(x/√n − γ/(6n)))^⅓ − 1]. γ is `skew` and n is `draws`.
 
     >>> low, high = hall_ends(1.0, 0.1, 2.0, skew=2.0, draws=50)
     >>> high - 1 > 1 - low
@@ -112,7 +111,7 @@ def _expit(x: float) -> float:
 
 
 def standard_deviation(sample: Floats) -> float:
-    """The sample standard deviation (n − 1), scaled so that squares of huge or tiny losses stay finite.
+    """Return the sample standard deviation (ddof=1), scaled so that squares of huge or tiny losses stay finite.
 
     >>> standard_deviation(np.array([1e200, 3e200]))
     1.414213562373095e+200
@@ -122,9 +121,10 @@ def standard_deviation(sample: Floats) -> float:
 
 
 def standardised(sample: Floats) -> tuple[Floats, float, float]:
-    """The sample sorted, less its mean and over its largest deviation; that mean; and that deviation (0: constant).
+    """Return the sorted sample, centred and divided by its largest deviation; its mean; and that deviation.
 
-    Sorted first, so that the order of rows cannot show even in the last bit.
+    The deviation is 0 for a constant sample. Sorting first makes the result independent of the order of rows, to the
+    last bit.
 
     >>> standardised(np.array([3.0, 1.0, 2.0]))
     (array([-1.,  0.,  1.]), 2.0, 1.0)
@@ -139,53 +139,53 @@ def standardised(sample: Floats) -> tuple[Floats, float, float]:
 
 
 def root_mean_square(numbers: Floats) -> float:
-    """√(mean of squares), scaled so that squares of huge or tiny numbers stay finite."""
+    """Return √(mean of squares), scaled so that squares of huge or tiny numbers stay finite."""
     largest = float(np.max(np.abs(numbers)))
     return 0.0 if largest == 0 else largest * sqrt(float(np.mean((numbers / largest) ** 2)))
 
 
 def spread_of_pairs(pairs: Floats) -> float:
-    """√(Σ(first − second)²/2M) of M pairs, a pair a row: the standard deviation of one of a pair."""
-    away = pairs[:, 0] / 2 - pairs[:, 1] / 2  # each of a pair is this far from their mean
+    """Return √(Σ(first − second)²/2M) of M pairs (M × 2), the standard deviation of a single member of a pair."""
+    away = pairs[:, 0] / 2 - pairs[:, 1] / 2  # the distance of each member from the mean of its pair
     largest = float(np.max(np.abs(away)))
     return 0.0 if largest == 0 else largest * sqrt(2 * float(np.mean((away / largest) ** 2)))
 
 
 LARGEST = sys.float_info.max
-ROUNDING = 1e-12  # of the ends: an interval narrower than that is a point
+ROUNDING = 1e-12  # of the larger end: a narrower interval counts as a point
 TOLERANCE = 1e-9  # how far rounding may take a loss out of its range, in widths of the range
 NO_WIDTH = "No interval: the losses do not vary, so nothing tells by how much they would on other rows."
 
 
 def t_quantile(freedom: float, level: float) -> float:
-    """Student's quantile of a two-sided interval."""
+    """Return Student's quantile for a two-sided interval with these degrees of freedom."""
     return float(stdtrit(freedom, 0.5 + level / 2))
 
 
 def z_quantile(level: float) -> float:
-    """The normal quantile of a two-sided interval."""
+    """Return the normal quantile for a two-sided interval."""
     return float(ndtri(0.5 + level / 2))
 
 
 def interval_around(
     value: float, low: float, high: float, *, level: float, method: str, guarantee: str, seed: int | None = None
 ) -> Interval:
-    """An interval with finite ends that holds the value it is the interval of.
+    """Return an Interval whose ends are finite and widened to contain `value`.
 
-    Methods that shuffle, resample or round can leave the mean out by a hair or by bad luck; a wider interval covers no
-    less.
+    Methods that shuffle, resample or round may miss the mean by rounding or by chance. Widening never lowers the
+    coverage.
     """
     low, high = (min(max(end, -LARGEST), LARGEST) for end in (min(low, value), max(high, value)))
     return Interval(low=low, high=high, level=level, method=method, guarantee=guarantee, seed=seed)
 
 
 def symmetric(middle: float, half: float, *, level: float, method: str, guarantee: str) -> Interval:
-    """The interval that reaches as far up as down."""
+    """Return the interval middle ± half."""
     return interval_around(middle, middle - half, middle + half, level=level, method=method, guarantee=guarantee)
 
 
 def has_no_width(interval: Interval) -> bool:
-    """Whether an interval is a point, up to rounding: no number of rows makes a risk known for sure.
+    """Return whether an interval is a point up to rounding; such an interval would claim certainty.
 
     >>> has_no_width(Interval(low=0.0, high=0.0, level=0.95, method="Student", guarantee="asymptotic"))
     True
@@ -194,7 +194,7 @@ def has_no_width(interval: Interval) -> bool:
 
 
 def unscaled(plain: Interval, record: Record, value: float) -> Interval:
-    """An interval for losses scaled to [0, 1], in the loss's own range, with the guarantee that the record leaves."""
+    """Map an interval of losses scaled to [0, 1] to the range of the loss; keep the guarantee the record allows."""
     width = record.high - record.low
     return interval_around(
         value,
@@ -209,22 +209,22 @@ def unscaled(plain: Interval, record: Record, value: float) -> Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """The mean of differences and how far it may be off."""
+    """Holds the mean of differences and its standard error, for a t interval and its p-value."""
 
     mean: float
     error: float  # the standard error, κ included
     freedom: float  # degrees of freedom of the t
-    shrink: float = 1.0  # what the middle of the interval is multiplied by, where differences are counts
-    carriers: float = inf  # units of equal share that would make up the variance as unevenly
+    shrink: float = 1.0  # the middle of the interval is multiplied by this, if differences are counts
+    carriers: float = inf  # the effective number of units that make up the variance
 
     def interval(self, level: float, *, method: str, value: float | None = None) -> Interval:
-        """The interval around the mean, or around the value that is shown in its place."""
+        """Return the t interval around the mean, or around `value` if given."""
         shown = self.mean if value is None else value
         middle, half = self.shrink * shown, t_quantile(self.freedom, level) * self.error
         return interval_around(shown, middle - half, middle + half, level=level, method=method, guarantee="heuristic")
 
     def p(self, *, value: float | None = None) -> float:
-        """The two-sided p-value that goes with the interval."""
+        """Return the two-sided p-value of a zero mean; it matches the interval."""
         middle = self.shrink * (self.mean if value is None else value)
         if middle == 0:
             return 1.0
@@ -232,7 +232,7 @@ class Spread:
 
 
 def refuse_other_than_one_test_set(record: Record) -> str | None:
-    """Why this record is not one test set with losses of single rows that owe nothing to time, or None."""
+    """Return why this record is not one test set with row losses that are not ordered in time; None if it is."""
     if record.parts != 1:
         return f"it speaks of one test set, and there are {record.parts} held-out parts"
     if record.timed:
@@ -245,7 +245,7 @@ def refuse_other_than_one_test_set(record: Record) -> str | None:
 
 
 def refuse_dependent_test_rows(record: Record) -> str | None:
-    """Why the rows of this record are not one sample of independent, equally weighted draws, or None."""
+    """Return why the rows are not independent, equally weighted draws of one test set; None if they are."""
     if (reason := refuse_other_than_one_test_set(record)) is not None:
         return reason
     if record.grouped:
@@ -256,7 +256,7 @@ def refuse_dependent_test_rows(record: Record) -> str | None:
 
 
 def refuse_unequal_draws(record: Record) -> str | None:
-    """Why neither rows nor means of groups are independent draws of equal standing, or None."""
+    """Return why neither rows nor group means are independent, equally weighted draws; None if they are."""
     if not record.grouped or record.groups is None:
         return refuse_dependent_test_rows(record)
     if (reason := refuse_other_than_one_test_set(record)) is not None:
@@ -273,7 +273,7 @@ def refuse_unequal_draws(record: Record) -> str | None:
 
 
 def refuse_few(count: int, effective: float | None = None, *, record: Record) -> str | None:
-    """Why so many draws, or as many of equal weight, have no spread, or None."""
+    """Return why the number of draws, or the effective number, is too small for a spread; None if it suffices."""
     what = "group" if record.grouped else "row"
     if count < 2:
         return f"one test {what} has no spread"
@@ -283,14 +283,14 @@ def refuse_few(count: int, effective: float | None = None, *, record: Record) ->
 
 
 def refuse_unbounded(record: Record) -> str | None:
-    """Why the loss has no range that a bound could be made from, or None."""
+    """Return why the loss has no finite range for a bound; None if it has one."""
     if isfinite(record.low) and isfinite(record.high):
         return None
     return f"it needs losses between two known numbers, and the loss {record.loss!r} has no such bounds"
 
 
 def refuse_out_of_range(record: Record) -> str | None:
-    """Why the losses themselves break the range that the loss declares, or None."""
+    """Return why some losses lie outside the declared range of the loss; None if all lie within."""
     if record.unknown:
         return None
     assert record.row_losses is not None
@@ -302,7 +302,7 @@ def refuse_out_of_range(record: Record) -> str | None:
 
 
 def independent_draws(record: Record) -> Floats:
-    """The rows of one test set, or the means of its groups where it has any; the record was not refused."""
+    """Return the row losses of one test set, or the mean losses of its groups; the record was accepted before."""
     assert record.row_losses is not None
     rows = record.row_losses[0]
     if not record.grouped or record.groups is None:
@@ -312,23 +312,23 @@ def independent_draws(record: Record) -> Floats:
 
 
 def count_draws(record: Record) -> int:
-    """How many independent draws one test set has: groups where there are any, else rows."""
+    """Return the number of independent draws of one test set: groups if there are any, else rows."""
     if record.grouped and record.groups is not None:
         return len(np.unique(record.groups[0]))
     return int(record.held_sizes[0])
 
 
 def scaled_draws(record: Record) -> Floats:
-    """The independent draws of a bounded loss, from 0 (its least value) to 1 (its greatest)."""
+    """Return the independent draws of a bounded loss, scaled from its range to [0, 1]."""
     scaled: Floats = (independent_draws(record) - record.low) / (record.high - record.low)
     return np.clip(scaled, 0.0, 1.0)
 
 
 def promised(guarantee: str, how: Any) -> str:
-    """The guarantee that is left for rows that a record, or the recipe of splits, says were drawn in this way.
+    """Return the guarantee that remains given how the rows were drawn; `how` is a record or a recipe of splits.
 
-    A stratified draw is no sample of independent rows, so nothing is proved for it, nor for rows that someone else's
-    splitter drew, which may have done so by strata.
+    Rows of a stratified draw are not independent, so "exact" and "finite-sample" become "heuristic". The same goes for
+    rows drawn by a foreign splitter, which may stratify.
     """
     unknown = how.stratified or (how.kind == "foreign" and how.drawn)
     return "heuristic" if unknown and guarantee in ("exact", "finite-sample") else guarantee
@@ -336,20 +336,20 @@ def promised(guarantee: str, how: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way to make an interval from a record.
+    """Declares a method that computes an interval from a record.
 
-    `refusal` says in a clause why the method cannot speak of a record ("it needs one test set, and there are 5
-    parts"), or gives None where it can; it is asked before any fit too, of a record whose losses are `unknown`.
-    `interval` takes a record that was not refused, the value that is shown, and the level; its interval is finite,
-    holds the value, and holds the interval of every lower level. `p` takes the same.
+    `refusal` returns None if the method accepts a record, else a clause that says why not ("it needs one test set, and
+    there are 5 parts"). It is also called before any fit, with a record whose losses are `unknown`. `interval` takes an
+    accepted record, the shown value and the level. Its result is finite, contains the value, and contains the interval
+    of every lower level. `p` takes the same arguments.
     """
 
     key: str  # as a user asks for it
     name: str  # as it is shown
     refusal: Callable[[Record], str | None]
     interval: Callable[[Record, float, float], Interval]
-    p: Callable[[Record, float, float], float] | None = None  # that the mean is 0; None: the interval is inverted
-    spread: Callable[[Record], Spread] | None = None  # of methods that know the standard error over rows
+    p: Callable[[Record, float, float], float] | None = None  # of a zero mean; None: the interval is inverted
+    spread: Callable[[Record], Spread] | None = None  # None: the method has no t interval with one standard error
     resamples: bool = False
-    belongs_to: str | None = None  # the estimate it is an interval of, where that is not the risk
+    belongs_to: str | None = None  # the name of the estimate it is an interval of; None: the risk
     estimand: str | None = None  # that estimate in words

@@ -1,7 +1,7 @@
 """Random numbers for the methods that shuffle or resample, seeded by the losses and the study's own seed.
 
-Losses are sorted, so that the order of rows does not matter. A sample and its mirror image share one seed, so that
-the difference of two learners has the mirrored interval of the difference the other way round.
+Losses are sorted first, so that the order of rows does not matter. A sample and its negative share one seed, so that
+the interval of a − b is the negative of the interval of b − a.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import numpy as np
 from heldout.base.rowkeys import derive
 from heldout.risk.record import Floats
 
-RESAMPLES = 1999  # ranks of the usual levels are then whole: 2.5 % of 2000 is the 50th
-DIGITS = 12  # to which losses enter the seed, so that rounding does not
+RESAMPLES = 1999  # so that the usual levels have whole ranks: 2.5 % of 2000 is the 50th
+DIGITS = 12  # losses are rounded to this many digits for the seed, so that rounding error does not change it
 _BLOCK = 2**20  # resampled numbers held at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Oriented:
-    """A sorted sample around 0, or its mirror image: whichever stands for both."""
+    """Holds a sorted, centred sample or its negative, whichever is the canonical one of the two."""
 
     values: Floats
     seed: int
-    turned: bool  # these are the mirror image
-    symmetric: bool  # the sample is its own mirror image
+    turned: bool  # `values` is the negative of the sample
+    symmetric: bool  # the sample equals its negative
 
     def turn_back(self, low: float, high: float) -> tuple[float, float]:
-        """Two ends found on `values`, for the sample itself; of a symmetric one, symmetric too."""
+        """Return for the sample the interval ends found on `values`; a symmetric sample gets symmetric ends."""
         if self.symmetric:
             low = min(low, -high)
             high = -low
@@ -38,9 +38,9 @@ class Oriented:
 
 
 def orient(ordered: Floats, *, seed: int, purpose: str) -> Oriented:
-    """A sorted sample around 0 as it is drawn from, with the seed for that.
+    """Return the canonical orientation of a sorted, centred sample, with the seed for drawing from it.
 
-    Values are rounded to 12 digits, for a sample and its mirror image to be that to the last bit.
+    Values are rounded to 12 digits, so that a sample and its negative match to the last bit.
 
     >>> one, other = (orient(np.array(x), seed=0, purpose="shuffle") for x in ([-1.0, 0.0, 3.0], [-3.0, 0.0, 1.0]))
     >>> one.seed == other.seed, one.turned, other.turned
@@ -58,10 +58,10 @@ def orient(ordered: Floats, *, seed: int, purpose: str) -> Oriented:
 
 
 def resamples(ordered: Floats, *, seed: int, spread: bool = False) -> Iterator[Floats]:
-    """Blocks of samples drawn with replacement, a sample a row, :data:`RESAMPLES` in all.
+    """Yield blocks of bootstrap samples (samples × n), :data:`RESAMPLES` samples in all.
 
-    With `spread`, a sample that repeats one value throughout is drawn again: there is nothing to studentise it by.
-    For that the losses must be standardised, and not all the same.
+    With `spread`, a sample of one repeated value is drawn again, because it has no standard deviation to studentise by.
+    The losses must then be standardised and not all equal.
     """
     rng = np.random.default_rng(seed)
     n = len(ordered)
@@ -74,7 +74,7 @@ def resamples(ordered: Floats, *, seed: int, spread: bool = False) -> Iterator[F
 
 
 def share_without_spread(sample: Floats) -> float:
-    """The probability that a resample of standardised losses repeats a single value throughout.
+    """Return the probability that a bootstrap sample of standardised losses consists of one repeated value.
 
     >>> round(share_without_spread(np.array([0.0, 0.0, 0.0, 1.0])), 3)
     0.32

@@ -1,8 +1,8 @@
-"""The default over several held-out parts: the spread of rows (or groups), widened for what training adds.
+"""The default interval over several held-out parts: the spread of rows (or groups), widened by a factor κ for training.
 
-Fold means are never what the variance comes from: stratified folds have the same class shares, which takes the spread
-out of their means. The point estimate decides the shape: a share is Wilson's, a squared or absolute error is taken on
-the log scale, a bounded loss by Hall's transformation. Scores of whole sets have theirs in `scores`.
+The variance is never computed from fold means: stratified folds have equal class shares, so their means vary too
+little. The kind of loss decides the shape: Wilson's for zero-one losses, the log scale for squared and absolute errors,
+Hall's transformation for bounded losses. `scores` has the shapes for scores of whole sets.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from heldout.risk.widening import (
 
 
 def row_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
-    """The ends of the interval of a row loss, and what the shape is called."""
+    """Return the ends of the interval of a row loss, and the name of its shape."""
     weights = mean_weights(record, pooled=False)
     errors = zero_one_errors(record)
     if errors is not None:
@@ -62,7 +62,7 @@ def row_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
 
 
 def corrected_rows(record: Record, value: float) -> tuple[Floats, float]:
-    """What each row contributes to the estimate, as a test row and as a training row, and the κ that is left."""
+    """Return the contribution of each row, as a test row and as a training row, and the remaining factor κ."""
     assert record.row_losses is not None
     losses = end_to_end(record.row_losses)
     weights = mean_weights(record, pooled=False)
@@ -78,7 +78,7 @@ def corrected_rows(record: Record, value: float) -> tuple[Floats, float]:
 
 
 def _of_numbers(record: Record, losses: Floats, weights: Floats) -> tuple[Floats, float]:
-    """Squared and absolute errors: the intercept moves them all, and least squares fit a part of the noise."""
+    """Return contributions and κ of squared or absolute errors, corrected for the intercept and for fitted noise."""
     assert record.answers is not None
     errors = end_to_end(record.answers.truth) - end_to_end(record.answers.predicted)
     fitted = complexity(record)
@@ -93,7 +93,7 @@ def _of_numbers(record: Record, losses: Floats, weights: Floats) -> tuple[Floats
 
 
 def density_at_zero(errors: Floats) -> float:
-    """A kernel estimate of the density of errors at 0."""
+    """Return a kernel estimate of the density of errors at 0."""
     width = kernel_width(errors)
     if width <= 0:
         return 0.0
@@ -101,7 +101,7 @@ def density_at_zero(errors: Floats) -> float:
 
 
 def _slopes(record: Record) -> Floats | None:
-    """The derivative of each row's loss by a common shift of all logits, for losses of probabilities."""
+    """Return the derivative of each row's log or Brier loss by a common shift of all logits; None for other losses."""
     answers = record.answers
     if answers is None or answers.classes != 2 or answers.probability is None:
         return None
@@ -113,19 +113,19 @@ def _slopes(record: Record) -> Floats | None:
 
 
 def _share_ends(record: Record, errors: Floats, value: float, level: float, weights: Floats) -> Ends:
-    """Wilson's interval with as many rows as the variance is worth."""
+    """Return Wilson's interval with the effective number of rows that the variance implies."""
     share = min(max(value - record.low, 0.0), 1.0)
     sampling = sampling_of(record, errors, weights)
     plain = share * (1 - share)
     draws = float(sampling.units)
-    if record.share < 1:  # the share of all rows is known, and tells their variance better than a sample
+    if record.share < 1:  # the error rate of all rows is known, and gives a better variance than the sample
         draws = sampling.effective / record.share
     elif sampling.error > 0:
         draws = min(plain / sampling.error**2, 4 * draws)
     kappa = least(record, adaptive(record) * shift(record, errors, weights, None))
     quantile = quantile_of(sampling, level) if record.grouped else z_quantile(level)
     low, high = wilson_ends(share, draws / kappa**2, quantile)
-    if not record.grouped and record.weights is None:  # never surer than one test set of the same rows
+    if not record.grouped and record.weights is None:  # never narrower than for one test set of the same rows
         rows = round(sampling.units / record.share)
         exact = clopper_pearson(round(share * rows), rows, level=level)
         low, high = min(low, exact.low), max(high, exact.high)
@@ -133,9 +133,9 @@ def _share_ends(record: Record, errors: Floats, value: float, level: float, weig
 
 
 def recorded_rows(record: Record) -> Record:
-    """The record itself where it knows its rows; where only some were kept, and there are several parts, that of those.
+    """Return the record itself, or its sample of rows if only that was kept and there are several parts.
 
-    One test set has intervals with guarantees, which a sample does not earn.
+    The sample is not used for one test set, whose intervals have guarantees that do not hold for a sample.
     """
     known = record.row_losses is not None or (record.pooled is not None and record.pooled.influence is not None)
     return record if known or record.sample is None or record.parts == 1 else record.sample

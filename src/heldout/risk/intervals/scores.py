@@ -1,7 +1,8 @@
-"""Intervals of scores of whole sets: R², RMSE, balanced accuracy, F1, Matthews, AUC, and others by their influence.
+"""Intervals of scores of whole sets: R², RMSE, balanced accuracy, F1, Matthews, AUC, and others by their influences.
 
-A score that is a function of means has an influence a row; its variance is that of a mean of influences. The shape
-is the one that keeps the interval inside the score's range and covers best at small n (docs/coverage.md).
+If a score is a function of means, each row has an influence on it, and the variance of the score is that of the mean of
+the influences. Each score uses the shape that keeps the interval within its range and covers best at small n
+(docs/coverage.md).
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ from heldout.risk.widening import (
     turning_rows,
 )
 
-OF_COUNTS, OF_F1 = 1.3, 1.4  # κ of scores of a confusion matrix beside share and shift
-OF_R2, OF_FITTED_R2 = 1.4, 1.3  # κ of R², beside the complexity of least squares
+OF_COUNTS, OF_F1 = 1.3, 1.4  # κ of scores of a confusion matrix, apart from the factors for share and shift
+OF_R2, OF_FITTED_R2 = 1.4, 1.3  # κ of R²: in general; for least squares, apart from its complexity
 FEWEST = 2  # independent draws
-MOST_SHARE = 2.0  # the largest factor for the share called positive: five predictors tell it roughly
+MOST_SHARE = 2.0  # the largest factor for the share predicted positive: five predictors estimate it roughly
 FEWEST_TO_BE_CONSTANT = 5  # rows of a part
-UNKNOWN_SHARE = 1.6  # κ of these where the fold predictors were not asked about other rows
+UNKNOWN_SHARE = 1.6  # κ of scores of a confusion matrix if the fold predictors were not asked about other rows
 
 
 def refuse_score(record: Record) -> str | None:
-    """Why a score of whole sets has no interval by rows, or None. Before a fit nothing but the score is known."""
+    """Return why a score of whole sets has no interval by rows; None if it has one, or may have one before any fit."""
     if not record.unknown and (worth := effective_draws(record, mean_weights(record, pooled=True))) < FEWEST:
         return f"the test {'groups' if record.grouped else 'rows'} tell no more than {worth:.1f} of equal weight would"
     if record.family == "auc":
@@ -72,12 +73,12 @@ def _is_nearly_constant(record: Record) -> bool:
     if answers is None or record.parts == 1:
         return False
     parts = [part for part in answers.predicted if len(part) >= FEWEST_TO_BE_CONSTANT]
-    parts = parts or [end_to_end(answers.predicted)]  # of parts of few rows, as leave-one-out has, all rows tell
+    parts = parts or [end_to_end(answers.predicted)]  # all parts small, as in leave-one-out
     return 2 * sum(float(np.ptp(part)) == 0 for part in parts) > len(parts)
 
 
 def score_ends(record: Record, value: float, level: float) -> tuple[Ends, str]:
-    """The ends of the interval of a score in inside sign (lower is better), and what the method is called."""
+    """Return the ends of the interval of a score in internal sign (lower is better), and the name of the method."""
     if record.family == "auc":
         return auc_ends(record, value, level)
     assert record.pooled is not None
@@ -97,7 +98,7 @@ def _by_blocks(record: Record) -> Record:
 
 
 def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
-    """A root of a mean, by the interval of the mean."""
+    """Return the interval of a root of a mean (RMSE), as the root of the interval of the mean."""
     mean, error = value * value, 2 * value * least(record, of_numbers(record)) * sampling.error
     leans, squares = sampling.lean > LEANING or mean <= 0, record.parts > 1 and not record.grouped
     (low, high), name = positive_ends(mean, error, quantile, sampling=sampling, leans=leans, squares=squares)
@@ -107,7 +108,7 @@ def _root(record: Record, value: float, sampling: Sampling, quantile: float) -> 
 def positive_ends(
     value: float, error: float, quantile: float, *, sampling: Sampling, leans: bool, squares: bool
 ) -> tuple[Ends, str]:
-    """The interval of a positive mean, and its name: Hall's where losses lean far, else on the log scale."""
+    """Return the interval of a positive mean and its name: Hall's if losses are very skewed, else on the log scale."""
     if leans:
         ends, name = hall_ends(value, error, quantile, skew=sampling.skew, draws=sampling.units), "Hall's t over rows"
     else:
@@ -116,12 +117,12 @@ def positive_ends(
 
 
 def quantile_of(sampling: Sampling, level: float) -> float:
-    """Student's quantile with one degree of freedom less than there are draws of equal weight."""
+    """Return Student's quantile with the effective number of draws minus 1 degrees of freedom, at least 1."""
     return t_quantile(max(sampling.effective - 1, 1.0), level)
 
 
 def _r2(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
-    """Shares of variance: log(1 − R²) is nearer normal than R². Inside, the value is −R²."""
+    """Return the interval of −R², computed for log(1 − R²), which is nearer normal; `value` is −R²."""
     fitted = complexity(record)
     kappa = least(record, OF_R2 if fitted is None else OF_FITTED_R2)
     if fitted is not None and record.answers is not None:
@@ -134,7 +135,7 @@ def _r2(record: Record, value: float, sampling: Sampling, quantile: float) -> tu
 
 
 def _of_fitted(record: Record, fitted: float, plain: Sampling) -> Sampling:
-    """Least squares fit a part of the noise, which moves the errors and leaves the spread of the target alone."""
+    """Return the sampling error of R² if least squares fit a share `fitted` of the noise, which affects only errors."""
     assert record.answers is not None
     truth, weights = end_to_end(record.answers.truth), mean_weights(record, pooled=True)
     errors = (truth - end_to_end(record.answers.predicted)) ** 2
@@ -146,7 +147,10 @@ def _of_fitted(record: Record, fitted: float, plain: Sampling) -> Sampling:
 
 
 def _recalls(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
-    """A mean of recalls: Wilson's interval of each, joined by the method of variance estimates recovery (MOVER)."""
+    """Return the interval of minus a mean of recalls: Wilson's interval of each class, combined by MOVER.
+
+    MOVER is the method of variance estimates recovery.
+    """
     counts, _ = _counts(record)
     totals = counts.sum(axis=1)
     there = totals > 0
@@ -163,7 +167,7 @@ def _recalls(record: Record, value: float, sampling: Sampling, quantile: float) 
 
 
 def _f1(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
-    """F1 = 2J/(1 + J), where J = TP/(TP + FP + FN) is a share of counts."""
+    """Return the interval of −F1, from Wilson's for J = TP/(TP + FP + FN), as F1 = 2J/(1 + J)."""
     counts, positive = _counts(record)
     right = float(counts[positive, positive])
     total = float(counts[positive].sum() + counts[:, positive].sum() - right)
@@ -175,7 +179,7 @@ def _f1(record: Record, value: float, sampling: Sampling, quantile: float) -> tu
 
 
 def _matthews(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
-    """Matthews' correlation on Fisher's scale, with half a row added to each count."""
+    """Return the interval of minus Matthews' correlation, by Fisher's z with half a row added to each count."""
     counts, positive = _counts(record)
     if counts.shape != (2, 2):
         return _other(record, value, sampling, quantile)
@@ -190,7 +194,7 @@ def _matthews(record: Record, value: float, sampling: Sampling, quantile: float)
 
 
 def _other(record: Record, value: float, sampling: Sampling, quantile: float) -> tuple[Ends, str]:
-    """Any other score: the shape by its range."""
+    """Return the interval of any other score: on the logit scale if its range is bounded, else a plain t."""
     error = least(record, PLAIN) * sampling.error
     width = record.high - record.low
     if isfinite(width) and record.low < value < record.high:
@@ -213,7 +217,7 @@ def _of_counts(record: Record) -> float:
 
 
 def _counts(record: Record) -> tuple[Floats, int]:
-    """The confusion matrix (true × predicted) in distinct rows, and the code of the positive class."""
+    """Return the confusion matrix (true × predicted), scaled to the number of distinct rows, and the positive class."""
     answers = record.answers
     assert answers is not None
     truth, predicted = (end_to_end(parts).astype(np.intp) for parts in (answers.truth, answers.predicted))
@@ -225,7 +229,7 @@ def _counts(record: Record) -> tuple[Floats, int]:
 
 
 def _design(record: Record, sampling: Sampling, counts: Floats) -> float:
-    """By how much groups or weights make the variance larger than as many equal, independent rows would."""
+    """Return the design effect: the factor by which groups or weights increase the variance, at least 1."""
     if not record.grouped and record.weights is None:
         return 1.0
     assert record.pooled is not None
@@ -236,14 +240,14 @@ def _design(record: Record, sampling: Sampling, counts: Floats) -> float:
 
 
 def _four_counts(counts: Floats, positive: int) -> Floats:
-    """TP, FP, FN and TN of the positive class."""
+    """Return [TP, FP, FN, TN] for the positive class."""
     other = 1 - positive
     return np.array(
         [counts[positive, positive], counts[other, positive], counts[positive, other], counts[other, other]]
     )
 
 
-# Of these four counts, lower is better.
+# Scores of these four counts, negated: lower is better.
 def _f1_of(cells: Floats) -> float:
     return float(-2 * cells[0] / max(2 * cells[0] + cells[1] + cells[2], 1e-300))
 
@@ -258,7 +262,7 @@ def _matthews_of(cells: Floats) -> float:
 
 
 def _gradient(function: Callable[[Floats], float], cells: Floats) -> Floats:
-    """The derivative of a smooth function of counts by each of them."""
+    """Return the numerical gradient of a smooth function of counts."""
     slopes = np.zeros(len(cells))
     for number in range(len(cells)):
         step = np.zeros(len(cells))
@@ -270,9 +274,9 @@ def _gradient(function: Callable[[Floats], float], cells: Floats) -> Floats:
 
 
 def _shared(record: Record, sampling: Sampling, score: Callable[[Floats], float], *, both: bool) -> float:
-    """The factor for predictors that call a larger or smaller share of rows positive than they might have.
+    """Return the factor on κ for the random share of rows that a predictor calls positive, at least 1.
 
-    `both` takes the larger of this and the shift of all probabilities.
+    With `both`, return the larger of this and the factor for a common shift of all probabilities.
     """
     answers = record.answers
     if answers is None or answers.classes != 2 or record.parts == 1 or sampling.error <= 0:

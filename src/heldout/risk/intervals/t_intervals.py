@@ -1,7 +1,7 @@
-"""Intervals by Student's t, and their p-values: over rows or groups of one test set, and over the losses of parts.
+"""Student's t intervals and p-values, over the rows or groups of one test set and over the mean losses of parts.
 
-The corrected t of Nadeau and Bengio takes folds or resamples; the cautious t is the same with at most four degrees of
-freedom, and is the default where no row is known.
+The corrected t of Nadeau and Bengio is for folds or resamples. The cautious t is the same with at most four degrees of
+freedom, and is the default if row losses are not known.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ MOST_FREEDOM = 4  # of the cautious t: the degrees of freedom of five folds
 
 
 def student(losses: Floats, *, level: float, centre: float | None = None) -> Interval:
-    """The interval of a mean over independent rows, mean ± t·s/√n with n − 1 degrees of freedom.
+    """Return Student's interval of a mean over independent rows, mean ± t·s/√n with n − 1 degrees of freedom.
 
-    Exact for normal losses only; losses with heavy tails need many rows before it covers as it says.
+    It is exact only for normal losses; with heavy tails it needs many rows to reach its level. `centre` replaces the
+    mean as the middle of the interval (None: the mean), here and in the functions below.
 
     >>> interval = student(np.array([0.0, 1.0, 2.0]), level=0.95)
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -48,7 +49,7 @@ def student(losses: Floats, *, level: float, centre: float | None = None) -> Int
 
 
 def student_p(differences: Floats, *, centre: float | None = None) -> float:
-    """The two-sided p-value of the paired t test over independent rows, dual to :func:`student`.
+    """Return the two-sided p-value of the paired t test over independent rows; it matches :func:`student`.
 
     >>> round(student_p(np.array([0.0, 1.0, 2.0])), 4)
     0.2254
@@ -77,11 +78,11 @@ def cluster_t(
     weights: Floats | None = None,
     centre: float | None = None,
 ) -> Interval:
-    """The interval of a weighted mean over rows of which only the groups are independent.
+    """Return the interval of a weighted mean over rows if only the groups are independent.
 
     The mean is a ratio of two sums over groups, Σw·loss over Σw, with the variance G/(G−1)·Σ_g(Σ_{i∈g} w_i(loss_i −
-    mean))²/(Σw)². The t has G − 1 degrees of freedom, with G = (ΣW_g)²/ΣW_g², which counts groups of unequal weight as
-    fewer equal ones. Without groups each row is one; without weights and groups this is Student's interval.
+    mean))²/(Σw)². The t has G' − 1 degrees of freedom with the effective number of groups G' = (ΣW_g)²/ΣW_g². With
+    `groups` None each row is a group; without weights and groups this is Student's interval.
 
     >>> losses = np.array([0.0, 0.2, 1.0, 1.2, 3.0])
     >>> interval = cluster_t(losses, level=0.95, groups=np.array([0, 0, 1, 1, 2]))
@@ -129,10 +130,10 @@ CLUSTER_T = Method(key="cluster-t", name="cluster t", refusal=_cluster_refusal, 
 def corrected_t(
     losses: Floats, *, test_ratio: float, level: float, centre: float | None = None, most: float = inf
 ) -> Interval:
-    """The interval of an expected risk from the mean losses of J splits that share training rows.
+    """Return the corrected t interval of an expected risk from the mean losses of J splits that share training rows.
 
-    The variance is s²(1/J + n_test/n_train) with J − 1 degrees of freedom (Nadeau & Bengio 2003), `test_ratio` being
-    n_test/n_train. The second term stands for the correlation of splits that share rows; it does not shrink with J,
+    The variance is s²(1/J + n_test/n_train) with J − 1 degrees of freedom (Nadeau & Bengio 2003); `test_ratio` is
+    n_test/n_train. The second term accounts for the correlation of splits that share rows. It does not shrink with J,
     since more repeats on the same rows bring no independent information. It is a rule of thumb: no unbiased estimator
     of the variance of K-fold cross-validation exists (Bengio & Grandvalet 2004), so the guarantee is "heuristic".
     `most` limits the degrees of freedom.
@@ -151,7 +152,7 @@ def _error(losses: Floats, test_ratio: float) -> float:
 
 
 def corrected_t_p(differences: Floats, *, test_ratio: float, centre: float | None = None, most: float = inf) -> float:
-    """The two-sided p-value of the corrected t, dual to :func:`corrected_t`.
+    """Return the two-sided p-value of the corrected t; it matches :func:`corrected_t`.
 
     >>> round(corrected_t_p(np.array([0.1, 0.2, 0.3]), test_ratio=0.5), 4)
     0.1598
@@ -163,19 +164,19 @@ def corrected_t_p(differences: Floats, *, test_ratio: float, centre: float | Non
     return float(2 * stdtr(min(len(differences) - 1, most), -t))
 
 
-# All splits of the same rows move together, so more of them make their spread smoother without telling better how far
-# the mean is off. With J − 1 degrees of freedom repeats and resamples miss too often (`make coverage`).
+# Splits of the same rows are correlated, so more splits do not improve the estimate of the error of their mean. With
+# J − 1 degrees of freedom intervals over repeats and resamples miss too often (`make coverage`).
 cautious_t = partial(corrected_t, most=MOST_FREEDOM)
 cautious_t_p = partial(corrected_t_p, most=MOST_FREEDOM)
 
 
 def held_to_trained(record: Record) -> float:
-    """Held-out rows for each training row."""
+    """Return the total number of held-out rows over the total number of training rows."""
     return float(np.sum(record.held_sizes) / np.sum(record.train_sizes))
 
 
 def _refuse_parts(record: Record) -> str | None:
-    # Groups are no hindrance: they are whole inside a part, and the part is what is counted here.
+    # Groups are accepted: each lies within one part, and parts are the draws here.
     if record.parts < 2:
         return "it needs the spread of several held-out parts, and there is one"
     if record.leaves_one_out:
