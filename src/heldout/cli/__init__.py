@@ -1,1 +1,1 @@
-"""The command, one file a subcommand. Nothing heavy is imported until a command must work."""
+"""The command line, with one file per subcommand. Heavy libraries are imported only when a command needs them."""

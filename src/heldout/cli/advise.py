@@ -1,4 +1,4 @@
-"""`heldout advise`: which recipe suits the rows at hand, what it promises and what it costs."""
+"""`heldout advise`: recommends a recipe for the rows at hand, with what it promises and what it costs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from heldout.results.study_record import Question as PosedQuestion
     from heldout.risk.recipe import Recipe
 
-# What a table tells by itself, by its option and by the argument of `heldout.advise`.
+# What a table itself tells: options, and the arguments of `heldout.advise` that they set.
 _KNOWN = {"rows": "n", "candidates": "candidates", "columns": "columns", "group_count": "groups", "in_time": "time"}
 _CLOSED_FORM = {"linear", "ridge"}
 
@@ -79,13 +79,13 @@ def advise(question: Question | None, *, level: float, budget: str | None, outpu
 
 
 def _splits_words(recipe: Recipe) -> list[str]:
-    """Return the options that ask for the splits of a recipe."""
+    """Return the command-line options for the splits of a recipe."""
     validation = [] if recipe.validation is None else ["--validation", as_option(recipe.validation)]
     return ["--test", as_option(recipe.test), *validation]
 
 
 def _posed(recipe: Recipe, prepared: PreparedQuestion) -> PosedQuestion:
-    """Check the question, with the splits of a recipe."""
+    """Return the checked question with the splits of a recipe."""
     from heldout.api.tuned import Tuned
     from heldout.splits.parse import parse
 
@@ -100,7 +100,7 @@ def _reasons(recipe: Recipe) -> list[str]:
 
 
 def seconds_of(text: str) -> float:
-    """Parse a length of time to seconds; a number alone is seconds.
+    """Parse a duration to seconds; a plain number means seconds.
 
     >>> seconds_of("90"), seconds_of("10min"), seconds_of("1h 30min")
     (90.0, 600.0, 5400.0)
@@ -120,7 +120,7 @@ def seconds_of(text: str) -> float:
 
 
 def _on_numbers(known: Mapping[str, Any], aims: Mapping[str, Any]) -> dict[str, Any]:
-    """Advise on a number of rows, without data."""
+    """Return advice for a number of rows, without data."""
     from heldout.api.advise import advise as advise_on
 
     advice = advise_on(**{_KNOWN[name]: value for name, value in known.items()}, **aims)
@@ -133,7 +133,7 @@ def _on_numbers(known: Mapping[str, Any], aims: Mapping[str, Any]) -> dict[str, 
 
 
 def _on_data(question: Question, aims: Mapping[str, Any], *, budget: float | None) -> dict[str, Any]:
-    """Advise on a table and learners; with a budget, take the first recipe that keeps to it."""
+    """Return advice on a table and learners; with a budget in seconds, on the first recipe that keeps to it."""
     from heldout.api.evaluate import plan_of_question
     from heldout.cli.question import prepare
 
@@ -178,7 +178,7 @@ def _advice_for(prepared: PreparedQuestion, question: Question, aims: Mapping[st
 def _within_budget(
     recipe: Recipe, prepared: PreparedQuestion, budget: float
 ) -> tuple[Recipe, dict[str, Any], list[str]]:
-    """Return the first of ever cheaper recipes that keeps to the budget, or the cheapest if none does."""
+    """Return the first recipe that keeps to the budget, else the cheapest; its cost; and the reasons."""
     from heldout.api.cost import expected_cost
     from heldout.base.words import fit_words
 
@@ -197,7 +197,7 @@ def _within_budget(
 
 
 def _cheaper(recipe: Recipe) -> list[tuple[Recipe, str]]:
-    """List recipes that take fewer fits, each with what it gives up."""
+    """Return recipes with fewer fits, each with what it gives up."""
     development = None if recipe.validation is None else Splitter("Holdout", 0.25)
     cheaper: list[tuple[Recipe, str]] = []
     if recipe.validation is not None and recipe.validation.name == "KFold":

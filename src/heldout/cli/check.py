@@ -1,4 +1,4 @@
-"""`heldout check`: leaks and traps in a table, as a gate before anything is fitted."""
+"""`heldout check`: searches a table for leaks and traps before anything is fitted."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
 
 
 def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
-    """Read the table; return it with a description for people and the arguments of `check`."""
+    """Return the table, a description of it for the user, and the arguments of `check`."""
     from heldout.cli.question import check_columns, missing_texts, target_kind, without_row_numbers
     from heldout.cli.splits import drawn_splits
     from heldout.data.read_table import read_table
@@ -107,7 +107,7 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
 
 
 def _marked(labels: pd.Series[Any]) -> Any:
-    """Return the test rows that a column marks."""
+    """Return a splitter that holds out the rows that a column marks as test rows."""
     from heldout.cli.splits import TESTED, TRAINED
     from heldout.splits import Given
 

@@ -1,4 +1,4 @@
-"""`heldout compare`: which of several learners is better, on the same splits."""
+"""`heldout compare`: tells which of several learners is better, on the same splits."""
 
 from __future__ import annotations
 

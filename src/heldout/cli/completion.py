@@ -1,4 +1,4 @@
-"""`heldout completion`, and what the shell offers while a command is typed. Nothing heavy is imported for it."""
+"""`heldout completion`, and the completion of options and values in a shell. No heavy library is imported for it."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the columns of the table that was named, if it is a plain text file."""
+    """Complete column names of the table on the command line, if it is a CSV or TSV file."""
     # Where the option that is completed has no value yet, click leaves what came before it unread.
     data = ctx.params.get("data") or next(iter(ctx.args), None)
     return [CompletionItem(name) for name in _columns_of(data) if name.startswith(incomplete)]
 
 
 def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a name of the catalogue after the last comma."""
+    """Complete the name of a learner after the last comma."""
     before, comma, word = incomplete.rpartition(",")
     names = ["all", *LEARNERS.split(", ")]
     return [CompletionItem(before + comma + name) for name in names if name.startswith(word)]
 
 
 def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the usual splits."""
+    """Complete common splits."""
     known = _SPLITS if param.name == "test" else (*_SPLITS, "shared")
     return [CompletionItem(text) for text in known if text.startswith(incomplete)]
 
 
 def _columns_of(data: Any) -> list[str]:
-    """Read the column names from the first line of a text file; other files have none."""
+    """Return the column names in the first line of a CSV or TSV file; empty for other files."""
     try:
         place = Path(data)
         with place.open(encoding="utf-8-sig", newline="") as file:

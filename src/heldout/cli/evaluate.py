@@ -1,4 +1,4 @@
-"""`heldout evaluate`: the risk of a learner, or of the choice between several; `heldout explain`: its plan alone."""
+"""`heldout evaluate`: estimates the risk of a learner or of the choice between several; `heldout explain`: its plan."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from heldout.api.result import Result
     from heldout.cli.question import PreparedQuestion
 
-MODEL = ".skops"  # the ending of a file that is to hold the model
+MODEL = ".skops"  # the suffix of files that hold a model
 
 
 @click.command(short_help="The plan of a study and its cost; nothing is fitted.")
@@ -124,7 +124,7 @@ def evaluate(
 
         check_packable(prepared.learner)
     posed = prepared.pose(options=settings.options(prepared.options))
-    if output.at_length:  # what was understood, and the plan: in a line or two, or the whole of it
+    if output.at_length:  # what was understood, and the plan: short, or in full with --verbose
         facts = plan_facts(plan_of_question(posed)) | {"head": {**prepared.head, **settings.words()}}
         output.show("plan" if output.verbose else "short plan", facts)
     if write_study is not None:
@@ -146,14 +146,14 @@ def evaluate(
 
 
 def files_read(question: Question) -> tuple[str, ...]:
-    """List the files that a question reads."""
+    """Return the names of all files that a question may read."""
     splits = [text.partition(":")[2] for text in (question.test, question.validation) if text]
     study = [] if question.study is None else [question.study.path]
     return (question.data, *study, *filter(None, splits))
 
 
 def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -> None:
-    """Write the question and how it is run; what it reads is named from the folder of the file."""
+    """Write the question and its run options as a study file; paths in it are relative to its folder."""
     text = study_text(
         prepared.question,
         settings,
@@ -169,7 +169,7 @@ def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -
 
 
 def _check_files(paths: tuple[str, ...], page: str | None, study: str | None, *, read: tuple[str, ...]) -> None:
-    """Refuse files that cannot be written, before anything is read or computed for them."""
+    """Raise an error for files that cannot be written, before anything is read or computed."""
     from heldout.data.read_table import is_table_name
 
     for path in paths:
@@ -191,9 +191,9 @@ def _is_model(path: str) -> bool:
 
 
 def _make_predictor(result: Result) -> None:
-    """Make the predictor of a model to be saved before the numbers are shown: its fits give one of them.
+    """Fit the predictor of a model to be saved before the numbers are printed, since its fits give one of them.
 
-    An error is told where the model is saved, after the numbers.
+    Errors are reported when the model is saved, after the numbers.
     """
     best: Any = result.estimates.get("best_validation")
     if best is not None and best.value is None:
@@ -202,7 +202,7 @@ def _make_predictor(result: Result) -> None:
 
 
 def _save(paths: tuple[str, ...], result: Result, question: Question, output: Output) -> None:
-    """Write the result, the model, or both, and say what reads them."""
+    """Write the result, the model or both, and print the commands that read them."""
     for path in paths:
         if not _is_model(path):
             with writing("the result", path):
@@ -221,7 +221,7 @@ def _save_model(path: str, result: Result, question: Question, output: Output) -
     before = len(result.findings)
     with writing("the model", path):
         packages = save_model(result, path, target=question.target, missing=missing_texts(question.missing))
-    for finding in result.findings[before:]:  # what is seen only when the predictor is made again
+    for finding in result.findings[before:]:  # findings that come up only when the predictor is fitted
         click.echo(line(finding), err=True)
     trust = f" --trust {','.join(packages)}" if packages else ""
     output.remark("model", f"{path}  (heldout predict {path} new.csv{trust} asks it)")

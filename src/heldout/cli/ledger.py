@@ -1,4 +1,4 @@
-"""`heldout ledger`: who looked at which test set, and what is left of it."""
+"""`heldout ledger`: lists who looked at which test set, and what the next look can still tell."""
 
 from __future__ import annotations
 

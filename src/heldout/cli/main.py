@@ -27,11 +27,11 @@ from heldout.cli.report import report
 from heldout.cli.run_options import how_to_go_on, interrupted_words, interruptible, remember_arguments
 from heldout.cli.serve import serve
 
-_LINE_WITHOUT_END = re.compile(r"(?<![.:;,?!])\n")  # lines of a message are told as one
+_LINE_WITHOUT_END = re.compile(r"(?<![.:;,?!])\n")  # the lines of a message are joined to one
 
 
 class Commands(click.Group):
-    """Turns errors that have a name into a line on stderr and an exit code, and knows the nearest command."""
+    """Turns heldout's own errors into a line on stderr and an exit code, and suggests the nearest command name."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         remember_arguments(ctx, args)
@@ -47,7 +47,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with interruptible():  # also while the line to go on is printed
+        with interruptible():  # also while the command to resume is printed
             try:
                 with _written(ctx):
                     return super().invoke(ctx)
@@ -69,8 +69,8 @@ def _written(ctx: click.Context) -> Iterator[None]:
             yield
         finally:
             if sys.stdout is not None:
-                sys.stdout.flush()  # here and not as Python ends, when no one could tell of it any more
-    except BrokenPipeError:  # whoever reads has had enough: nothing is wrong, and there is no one to tell
+                sys.stdout.flush()  # here rather than when Python exits, when an error could no longer be reported
+    except BrokenPipeError:  # the reader closed the pipe: this is no error, and there is nobody to report it to
         _say_no_more()
         ctx.exit(UNREAD)
     except OSError as error:  # such as a full disk behind stdout
@@ -87,7 +87,7 @@ def _say_no_more() -> None:
 
 
 def _fail(ctx: click.Context, text: str, code: int, *, may_go_on: bool = False) -> NoReturn:
-    """End with an error on one line, and the line to go on where there is one."""
+    """Print an error on one line, and the command that resumes the run if there is one, then exit with `code`."""
     message = line(_LINE_WITHOUT_END.sub(".\n", text))
     click.echo(click.style("Error: ", fg="red", bold=True) + message, err=True)
     if may_go_on and (way := how_to_go_on(ctx)) is not None:

@@ -21,7 +21,7 @@ from heldout.cli.completion import LEARNERS, complete_columns, complete_learners
 from heldout.cli.study_file import StudyFile, TomlKey
 
 FINDINGS, WRONG_USE, INCOMPLETE, INTERRUPTED = 1, 2, 3, 130  # exit codes
-UNREAD = 141  # of a command whose reader closed the pipe, as shells report it
+UNREAD = 141  # exit code of a command whose output pipe was closed, as in shells
 STUDY = "heldout.study"  # the key of the study file in click's context
 
 SPLITS = "kfold:5, kfold:5x3 (repeated), kfold:5:contiguous, loo, holdout:0.2, resample:20:0.2, forward:5"
@@ -45,13 +45,13 @@ Command = Callable[..., Any]
 def option(
     help: str, *, flags: tuple[str, ...] = (), default: Any = None, key: TomlKey | None = None, **of_click: Any
 ) -> Any:
-    """Declare a field as an option: help, names if not ``--name``, key in a study file, arguments of click."""
+    """Declare a field as an option: help, flags if not ``--name``, key in a study file, arguments of click."""
     return field(default=default, metadata={"help": help, "flags": flags, "key": key, "click": of_click})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What the user asked, as written on the command line or in a study file."""
+    """Holds what the user asked, as written on the command line or in a study file."""
 
     data: str = field(metadata={"key": toml.FILE})
     target: str | None = option("The column to predict.", flags=("--target", "-t"), key=toml.COLUMN, **_COLUMN)
@@ -189,7 +189,7 @@ class Question:
     study: StudyFile | None = None  # the file it was read from
 
     def called(self, name: str) -> str:
-        """Name this option for errors as the user did: "--target", or "study.toml: target"."""
+        """Return the option's name as the user wrote it, for errors: "--target", or "study.toml: target"."""
         if self.study is None or name not in self.study.asked:
             return "--" + name.replace("_", "-")
         return f"{self.study.path}: {name}"
@@ -201,7 +201,7 @@ _OF_A_STUDY = ("test", "validation", "choose", "buffer", "embargo", *SETTINGS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How the study is run, as written on the command line or in a study file. It changes no number."""
+    """Holds how the study is run, as written on the command line or in a study file. It changes no number."""
 
     jobs: int | None = option(
         "Worker processes; -1 for all cores. Default: all, where it pays.",
@@ -234,7 +234,7 @@ class RunOptions:
 
 
 def keys_of(kind: type) -> dict[str, TomlKey]:
-    """Return the keys that these options have in a study file, each with the field that it fills."""
+    """Return the keys of these options in a study file, each with the field that it sets."""
     return {
         spec.metadata["key"].key or spec.name: replace(spec.metadata["key"], field=spec.name)
         for spec in fields(kind)
@@ -259,9 +259,9 @@ def _click_option(spec: Field[Any], help: str | None) -> Callable[[Command], Com
 
 
 def question_options(command: Command, *, names: Any = None, help: Mapping[str, str] | None = None) -> Command:
-    """Give a command the options of a question, which reach it as one `Question`.
+    """Add the options of a question to a command, which receives them as one `Question`.
 
-    If only some are named, the command takes `level` as well and can do without data: then the question is None.
+    With `names`, only these are added; the command then takes `level` as well, and its question is None without data.
     """
 
     @wraps(command)
@@ -281,7 +281,7 @@ def question_options(command: Command, *, names: Any = None, help: Mapping[str, 
     return click.argument("data", type=click.Path(), required=names is None)(described)
 
 
-contender_options = partial(question_options, help={"learner": CONTEND})  # learners are compared: none competes
+contender_options = partial(question_options, help={"learner": CONTEND})  # here learners are compared, not chosen from
 data_options = partial(
     question_options,
     names=[spec.name for spec in fields(Question) if "click" in spec.metadata and spec.name not in _OF_A_STUDY],
@@ -289,7 +289,7 @@ data_options = partial(
 
 
 def _question(ctx: click.Context, given: dict[str, Any]) -> Question:
-    """Build the question: the command line counts first, then the study file, then the defaults."""
+    """Return the question. The command line overrides the study file, which overrides the defaults."""
     if not toml.is_study_file(given["data"]):
         return Question(**given)
     study = toml.read_study(given["data"], question=keys_of(Question), run=keys_of(RunOptions))
@@ -301,7 +301,7 @@ def _question(ctx: click.Context, given: dict[str, Any]) -> Question:
 
 
 def is_given(ctx: click.Context, name: str) -> bool:
-    """Tell whether an option was given on the command line."""
+    """Check whether an option was given on the command line."""
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 

@@ -21,7 +21,7 @@ from heldout.cli.options import FINDINGS, INCOMPLETE, Command, option, with_opti
 if TYPE_CHECKING:
     from heldout.planner.account import Account
 
-LABELS = 12  # the width of the names of facts
+LABELS = 12  # the width of labels, in characters
 SEVERITIES = ("info", "warning", "error")
 NEVER = "never"
 FAIL_ON = "The severity from which on a finding ends the command with exit code 1."
@@ -29,7 +29,7 @@ FAIL_ON = "The severity from which on a finding ends the command with exit code 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What the user wants to read, and which findings fail the command."""
+    """Holds what the user wants to read, and which findings fail the command."""
 
     quiet: bool = option(
         "The answer alone, on one line where it fits.", flags=("--quiet", "-q"), default=False, is_flag=True
@@ -45,34 +45,34 @@ class Output:
 
     @property
     def at_length(self) -> bool:
-        """Tell whether people read along, and want more than a line."""
+        """Whether the user reads more than one line: neither --quiet nor --json is given."""
         return not (self.quiet or self.as_json)
 
     def show(self, kind: str, values: Mapping[str, Any]) -> None:
-        """Lay values out. `kind` is one of :mod:`heldout.report.show`."""
+        """Print values in full. `kind` is a key of `BLOCKS` in :mod:`heldout.report.show`."""
         from heldout.report.show import as_view
         from heldout.report.terminal import show
 
         show(as_view(kind, values))
 
     def remark(self, label: str, text: str) -> None:
-        """Print a line beside the result, not cut to the width, since names of files are copied from it."""
+        """Print a line beside the result. It is not cut to the width, since users copy file names from it."""
         if self.at_length:
             click.echo(f"{label:<{LABELS}}{line(text)}")
 
     def result(self, summary: Mapping[str, Any], *, kind: str, short: Callable[[Any], str] | None = None) -> None:
-        """Print the result as JSON, on one line, or laid out. `kind` is one of :mod:`heldout.report.show`."""
+        """Print a result as JSON, on one line or in full; `kind` is a key of `BLOCKS` of :mod:`heldout.report.show`."""
         if self.as_json:
             echo_json(summary)
         elif self.quiet and short is not None:
             click.echo(short(summary))  # not cut to the width: programs read lines
         else:
-            if kind in ("result", "comparison"):  # what was understood stands above these
+            if kind in ("result", "comparison"):  # above these, the command printed what it understood
                 click.echo()
             self.show(kind, summary)
 
     def end(self, ctx: click.Context, summary: Mapping[str, Any]) -> None:
-        """Exit with 3 if the risk of a result is missing, or with 1 if a finding is as grave as --fail-on says."""
+        """Exit with 3 if the risk of a result is missing, or with 1 if a finding is as severe as --fail-on."""
         risk = summary.get("risk")
         if risk is not None and risk["value"] is None and risk["answer"] is None:
             click.echo(f"Incomplete: {line(risk['reason'])}", err=True)
@@ -88,7 +88,7 @@ class Output:
 
 
 def output_options(command: Command, *, names: Any = None) -> Command:
-    """Give a command the options of its output, or those that are named; they reach it as one `Output`."""
+    """Add the output options, or those in `names`, to a command, which receives them as one `Output`."""
 
     @wraps(command)
     def with_output(*values: Any, **others: Any) -> Any:
@@ -100,24 +100,24 @@ def output_options(command: Command, *, names: Any = None) -> Command:
     return with_options(Output, with_output, names=names)
 
 
-short_output_options = partial(output_options, names=("quiet", "verbose", "as_json"))  # of what answers at once
+short_output_options = partial(output_options, names=("quiet", "verbose", "as_json"))  # of commands that answer at once
 
 
 def refuse_both(given: Mapping[str, Any]) -> None:
-    """Refuse more than one of options that exclude each other."""
+    """Raise an error if more than one of several exclusive options is given."""
     names = [option for option, value in given.items() if value]
     if len(names) > 1:
         raise OptionError(f"{' and '.join(names)} contradict each other. Give one of them.")
 
 
 def page_option(flag: str = "--report") -> Callable[[Command], Command]:
-    """Give a command the option that names the file of a page."""
+    """Return a decorator that adds the option for the file of a report page."""
     words = "Write a page for colleagues: one HTML file that opens offline, with figures."
     return click.option(flag, "page", metavar="PAGE", type=click.Path(), help=words)
 
 
 def echo_json(facts: Mapping[str, Any]) -> None:
-    """Print plain values as JSON; no character in it can act on a terminal."""
+    """Print plain values as ASCII JSON, without control characters."""
     click.echo(json.dumps(facts, indent=2, ensure_ascii=True, allow_nan=False))
 
 
@@ -128,7 +128,7 @@ def plan_facts(account: Account) -> dict[str, Any]:
 
 
 def check_writable(path: str | None, *, read: Sequence[str] = (), option: str = "--save") -> None:
-    """Refuse a file that cannot be written, or that is itself read, before anything is computed for it."""
+    """Raise an error for a file that cannot be written or is itself read, before anything is computed for it."""
     if path is None:
         return
     place = Path(path)
@@ -145,7 +145,7 @@ def check_writable(path: str | None, *, read: Sequence[str] = (), option: str = 
 
 @contextmanager
 def writing(what: str, path: str, *, option: str = "--save") -> Iterator[None]:
-    """Write a file; where the disk refuses, the error names the option, the file and why."""
+    """Turn an OSError of the body into a StoredError that names the option, the file and the reason."""
     try:
         yield
     except OSError as error:
@@ -153,7 +153,7 @@ def writing(what: str, path: str, *, option: str = "--save") -> Iterator[None]:
 
 
 def check_page(page: str | None, *, option: str = "--report", read: tuple[str, ...] = ()) -> None:
-    """Refuse a page that cannot be made or written, before anything is computed for it."""
+    """Raise an error for a page that cannot be made or written, before anything is computed for it."""
     if page is None:
         return
     from heldout.report.page import check_page_packages
@@ -163,20 +163,20 @@ def check_page(page: str | None, *, option: str = "--report", read: tuple[str, .
 
 
 def write_page(write: Callable[[str], Any], page: str | None, output: Output, *, option: str = "--report") -> None:
-    """Write the page if one was asked for, and say where it is."""
+    """Write the page if one was requested, and print its path."""
     if page is not None:
         with writing("the page", page, option=option):
             write(page)
         output.remark("report", page)
 
 
-_OPTIONS = {"sample_weight": "weights", "journal_anew": "anew"}  # where an option has another name than its argument
+_OPTIONS = {"sample_weight": "weights", "journal_anew": "anew"}  # options whose names differ from their arguments
 _ONLY_IN_PYTHON = ("journal_detail", "backend")
 _SPLITTERS = {"LeaveOneOut": "loo", "SharedBlocks": "shared", "Given": "rows"}
 
 
 def as_option(part: Argument | Splitter) -> str:
-    """Write an argument or a splitter of a message as the command line does.
+    """Return an argument or a splitter of a message in the form of the command line.
 
     >>> as_option(Argument("pool", False)), as_option(Argument("validation", Splitter("KFold", 5)))
     ('--no-pool', '--validation kfold:5')
@@ -196,7 +196,7 @@ def as_option(part: Argument | Splitter) -> str:
 
 
 def shell_line(words: Sequence[str]) -> str:
-    r"""Join words to a command line to be copied: exact for the shell, without characters that act on a terminal.
+    r"""Return words as a command line to copy, quoted for the shell and without control characters.
 
     >>> shell_line(["heldout", "check", "my table.csv"])
     "heldout check 'my table.csv'"
@@ -207,7 +207,7 @@ def shell_line(words: Sequence[str]) -> str:
 
 
 def _escaped(word: str) -> str:
-    """Quote a word with its unprintable characters as escapes, in the quotes that shells have for that."""
+    """Return a word in $'…' quotes with its unprintable characters as escapes."""
     plain = word.replace("\\", "\\\\").replace("'", "\\'")
     escaped = "".join(
         char if char.isprintable() else "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""`heldout predict`: what a saved model says of new rows."""
+"""`heldout predict`: predicts new rows with a saved model."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def predict(model: str, data: str, **asked: Any) -> None:
 
 
 def _echo(label: str, text: str, *, err: bool) -> None:
-    """Print a line with its label; what does not fit is indented below, and names of files stay whole."""
+    """Print a labelled line, wrapped to the terminal's width with an indent; file names are not broken."""
     width = get_terminal_size().columns
     margin = " " * len(label)
     whole = wrap(label + line(text), width, subsequent_indent=margin, break_on_hyphens=False, break_long_words=False)
@@ -112,7 +112,7 @@ def _echo(label: str, text: str, *, err: bool) -> None:
 
 
 def _head(model: SavedModel, path: str, *, verbose: bool) -> dict[str, str]:
-    """Describe the model and its risk, for people."""
+    """Return a description of the model and its risk, for the user."""
     from heldout.report.words import estimate_words, interval
 
     head = {"model": f"{path} predicts {model.schema.target or 'the target'} from {model.schema.width} columns"}
@@ -145,7 +145,7 @@ def _facts(model: SavedModel, columns: Mapping[str, Any], *, rows: int, notes: t
 
 
 def _columns(model: SavedModel, answers: Answers, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Collect the columns to keep, then the predictions, then the probabilities."""
+    """Return the columns to keep, then the predictions, then the probabilities."""
     values, proba = answers.predictions, answers.probabilities
     made: dict[str, Any] = {PREDICTION: values.tolist()}
     if values.ndim > 1:
@@ -159,7 +159,7 @@ def _columns(model: SavedModel, answers: Answers, kept: Mapping[str, Any]) -> di
 
 
 def _read(data: str, schema: Schema, missing: str | None) -> pd.DataFrame:
-    """Read the table as the training table was read: text stays text, even if it looks like numbers."""
+    """Read the table with the types of the training table: text stays text, even if it looks like numbers."""
     from heldout.cli.question import missing_texts
     from heldout.data.read_table import read_table
     from heldout.models.input import words_to_read

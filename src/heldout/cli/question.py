@@ -1,4 +1,4 @@
-"""Turns options into what `evaluate` takes: table, roles, splits, learner. Imported late: it imports scikit-learn."""
+"""Turns options into the arguments of `evaluate`: table, roles, splits and learner. Import it late: it is slow."""
 
 from __future__ import annotations
 
@@ -31,45 +31,45 @@ from heldout.task.target import few_enough_for_classes, looks_like_classes
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TableInfo:
-    """The table of a question, and what was seen in it."""
+    """Holds the table of a question, and what was found in it."""
 
-    frame: pd.DataFrame  # without the columns that are left out, and those that mark held-out rows
+    frame: pd.DataFrame  # without the columns that are dropped or mark held-out rows
     X: pd.DataFrame
     table: Table
-    question: Question  # with what was left open of the target and the time filled in
+    question: Question  # with the kind of the target and the time columns filled in
     splits: Mapping[str, Any]  # of test and validation, as the library takes them
     head: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PreparedQuestion:
-    """A question with its data read and its learner made."""
+    """Holds a question whose data are read and whose learner is built."""
 
     learner: Any  # of a comparison: the learners by name
     frame: pd.DataFrame
-    question: Question  # with all that was left open filled in, as a study file says it
+    question: Question  # with all defaults filled in, as in a study file
     test: Any
     head: dict[str, str]  # what was understood, for people
 
     @property
     def options(self) -> Options:
-        """Return the `Options` that belong to the question."""
+        """The `Options` that belong to the question."""
         return Options(**{name: getattr(self.question, name) for name in SETTINGS})
 
     def pose(self, **changes: Any) -> PosedQuestion:
-        """Check the question, with changes to its request; everything that can be refused before a fit is refused."""
+        """Return the checked question, with changes to its request; all errors that need no fit are raised here."""
         return check_question(self.learner, self.frame, self.question.target, replace(self.request, **changes))
 
     @property
     def request(self) -> Request:
-        """Return what the library is asked, without options."""
+        """The request to the library, without options."""
         asked = self.question
         roles = {"groups": asked.groups, "time": asked.time, "sample_weight": asked.weights, "strata": asked.strata}
         return Request(test=self.test, roles=roles, loss=list(asked.loss) or None, level=asked.level, seed=asked.seed)
 
 
 def prepare(question: Question) -> PreparedQuestion:
-    """Read the data, see what kind of target it has, and make the learner; several names compete."""
+    """Read the data, infer the kind of the target, and build the learner; several names form one that chooses."""
     info = read_question(question)
     given = _names(question)
     if question.learner and not given:
@@ -83,7 +83,7 @@ def prepare(question: Question) -> PreparedQuestion:
 
 
 def prepare_several(question: Question) -> PreparedQuestion:
-    """Do the same for learners that are compared: each name is one, names joined by + choose among themselves."""
+    """Do the same for a comparison: each name is a learner; names joined by + form one that chooses."""
     info = read_question(question)
     names = tuple(dict.fromkeys(_names(question)))
     if len(names) < 2:
@@ -159,7 +159,7 @@ def _prepared(
 
 
 def read_question(question: Question) -> TableInfo:
-    """Read the table, and settle the roles of its columns and the kind of its target."""
+    """Read the table, and determine the roles of its columns and the kind of its target."""
     file = Path(question.data).name
     if "\0" in question.data:
         raise InputError(f"{question.called('data')} {question.data!r} is no name that a file can have.")
@@ -188,7 +188,7 @@ def read_question(question: Question) -> TableInfo:
 
 
 def missing_texts(text: str | None) -> tuple[str, ...] | None:
-    """Split the texts that `--missing` names.
+    """Split the value of `--missing` at its commas; None stays None.
 
     >>> missing_texts("NA, ?")
     ('NA', '?')
@@ -197,7 +197,7 @@ def missing_texts(text: str | None) -> tuple[str, ...] | None:
 
 
 def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, str]:
-    """Tell whether the target is classes, as asked for or as inferred, and why."""
+    """Return whether the target is classes, as requested or inferred, and the reason in words."""
     is_bool = pd.api.types.is_bool_dtype(target.dtype)
     numeric = pd.api.types.is_numeric_dtype(target.dtype) and not is_bool
     if target.dtype.kind in "mM":
@@ -221,7 +221,7 @@ def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, s
 
 
 def _refuse_mixed(values: pd.Series[Any], count: int, *, wanted: bool | None) -> None:
-    """Refuse amounts with a text among them, which would all be classes of their own, and texts that never repeat."""
+    """Refuse numbers with a text among them, which would each become a class, and texts that never repeat."""
     if few_enough_for_classes(count, len(values)):
         return
     amounts = pd.to_numeric(values.astype(str), errors="coerce").notna()
@@ -240,7 +240,7 @@ def _refuse_mixed(values: pd.Series[Any], count: int, *, wanted: bool | None) ->
 
 
 def without_row_numbers(frame: pd.DataFrame, used: Collection[str]) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Leave out a nameless first column that only counts: the mark of a table saved with its index."""
+    """Drop an unnamed first column that counts rows, as tables saved with an index have; return a note on it."""
     first = frame.columns[0]
     if first != "Unnamed: 0" or first in used:
         return frame, {}
@@ -261,7 +261,7 @@ def _refuse_infinite(X: pd.DataFrame, file: str) -> None:
 
 
 def _types(question: Question) -> dict[str, str]:
-    """Parse the columns that are given a type."""
+    """Return the types that the user gives to columns, by column name."""
     kinds: dict[str, str] = {}
     for text in question.type:
         name, sign, word = text.rpartition("=")
@@ -277,7 +277,7 @@ def _types(question: Question) -> dict[str, str]:
 def _without_identifiers(
     frame: pd.DataFrame, roles: list[str], types: dict[str, str], notes: dict[str, str]
 ) -> tuple[pd.DataFrame, Table, dict[str, str]]:
-    """Leave out columns that only tell rows apart, which nothing can be learned from, and say so."""
+    """Drop identifier columns, which nothing can be learned from, and add a note on them."""
     X = frame.drop(columns=roles)
     table = survey_table(X, types=types)
     names = table.kinds[IDENTIFIERS]
@@ -301,14 +301,14 @@ def _data_words(X: pd.DataFrame, table: Table, file: str) -> str:
 
 
 def _types_words(table: Table) -> dict[str, str]:
-    """Say which columns were taken for what, if they are not all numbers."""
+    """Return a description of the columns' types; empty if all are numbers."""
     others = {kind: names for kind, names in table.kinds.items() if names and kind != NUMBERS}
     words = [f"{kind} {listed(names)}" for kind, names in others.items()]
     return {"types": "; ".join(words) + "; the rest numbers" * bool(table.kinds[NUMBERS])} if words else {}
 
 
 def _roles_of(question: Question, names: list[str], *, file: str) -> tuple[list[str], list[str]]:
-    """Return the columns of the target and of roles, and those that mark held-out rows, after checks."""
+    """Return the checked columns of the target and the roles, and those that mark held-out rows."""
     if question.target is None:
         raise OptionError(
             f"Missing option '--target': which column of {file!r} is to be predicted? It has {listed(names, 12)}."
@@ -328,7 +328,7 @@ def _roles_of(question: Question, names: list[str], *, file: str) -> tuple[list[
 
 
 def _check_times(frame: pd.DataFrame, question: Question) -> None:
-    """Refuse times that are text."""
+    """Raise RoleError if a time column holds text."""
     for name in (question.time,) if isinstance(question.time, str) else question.time or ():
         times = frame[name]
         if not (pd.api.types.is_numeric_dtype(times.dtype) or times.dtype.kind in "mM"):
@@ -338,13 +338,13 @@ def _check_times(frame: pd.DataFrame, question: Question) -> None:
 
 
 def _first_text(values: pd.Series[Any]) -> str:
-    """Describe what a column holds instead of numbers, for an error."""
+    """Return what a column holds instead of numbers, for an error."""
     present = values.dropna()
     return f"text ({str(present.iloc[0])!r})" if len(present) else "nothing but missing values"
 
 
 def _with_times(question: Question, names: Collection[str]) -> Question:
-    """Split `start:end` into two columns where both sides are columns, since names may have colons."""
+    """Split `start:end` where both sides are columns; a column name can itself contain colons."""
     given = question.time
     if not isinstance(given, str) or given in names or ":" not in given:
         return question
@@ -354,7 +354,7 @@ def _with_times(question: Question, names: Collection[str]) -> Question:
 
 
 def check_columns(used: Iterable[tuple[str, str]], names: Collection[str], file: str) -> None:
-    """Refuse options that name no column, or one column for two purposes."""
+    """Raise an error for options that name no column, or one column for two purposes."""
     taken: dict[str, str] = {}
     for option, name in used:
         if name not in names:

@@ -1,4 +1,4 @@
-"""`heldout report`: a saved result, shown again; or all studies of a journal, each with its page."""
+"""`heldout report`: prints a saved result again, or lists all studies of a journal and writes their pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from heldout.cli.run_options import FOLDER, JOURNAL
 if TYPE_CHECKING:
     from heldout.journal import JournalReader
 
-PAGES = f"{FOLDER}/report"  # where pages go unless said otherwise
+PAGES = f"{FOLDER}/report"  # the default folder of pages
 TABLES = ("folds", "choices", "candidates", "predictions", "failures", "warnings")
 
 
@@ -83,7 +83,7 @@ def report(
 
 
 def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, output: Output) -> None:
-    """Show one saved result."""
+    """Print one saved result."""
     from heldout.api.result import load
     from heldout.report.result import short_result
 
@@ -93,7 +93,7 @@ def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str
         from heldout.report.csv import table_text
 
         if table == "predictions":
-            _ = loaded.predictions  # says why where they are withheld
+            _ = loaded.predictions  # raises an error with the reason if they are withheld
         click.echo(table_text(loaded.record.tables[table]), nl=False)
         return
     summary = loaded.summary()
@@ -105,7 +105,7 @@ def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str
 
 
 def _report_all(journal: str | None, out: str | None, output: Output) -> None:
-    """List a journal's studies, and write their pages; as JSON, only where a folder is named."""
+    """List a journal's studies and write their pages; with --json, write pages only if --out is given."""
     from heldout.journal import JournalReader
     from heldout.report.study_list import short_studies
 
@@ -122,18 +122,18 @@ def _report_all(journal: str | None, out: str | None, output: Output) -> None:
 
 
 def read_index(reader: JournalReader) -> dict[str, Any]:
-    """Read the studies of a journal as they stand now."""
+    """Return the list of a journal's studies in their current state."""
     from heldout.engine.live_file import read_live
     from heldout.report.study_list import index_of
 
-    # How far the program is comes first: what it ends meanwhile is then seen as finished.
+    # The progress is read first: what ends between the two reads is then listed as finished.
     live, busy = read_live(reader.path), reader.is_busy
     made = datetime.now(UTC).isoformat(timespec="seconds")
     return index_of(reader.contents(), live, busy=busy, made=made)
 
 
 def _check_folder(folder: Path) -> None:
-    """Make the folder of pages, or refuse it before anything is drawn."""
+    """Create the folder of pages, or raise an error before anything is drawn."""
     from heldout.report.page import check_page_packages
 
     check_page_packages()
@@ -148,7 +148,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _write_pages(folder: Path, reader: JournalReader, index: Mapping[str, Any], output: Output) -> dict[str, Any]:
-    """Write the page of each study that has one, then the list, whose links then all lead somewhere."""
+    """Write the page of each study that has one, then the list, which links only to pages that were written."""
     from heldout.report.page import write_text
     from heldout.report.study_list import KEY
     from heldout.report.study_pages import render_index, render_study
@@ -172,6 +172,6 @@ def _write_pages(folder: Path, reader: JournalReader, index: Mapping[str, Any], 
 
 
 def _linked(study: Mapping[str, Any], failed: Mapping[str, str]) -> Mapping[str, Any]:
-    """Remove the links of a study to pages that could not be drawn."""
+    """Return the entry of a study without links to pages that could not be drawn."""
     without = {"page": None, "note": failed[study["key"]]} if study["key"] in failed else {}
     return {**study, "part_of": None if study["part_of"] in failed else study["part_of"], **without}

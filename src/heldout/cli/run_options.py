@@ -31,12 +31,12 @@ _LIMITS = ("timeout", "fit_timeout", "fit_memory")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings(RunOptions):
-    """How a study is run, with its journal decided."""
+    """Holds how a study is run, with its journal chosen."""
 
-    note: str = ""  # why there is no journal, where one was to be
+    note: str = ""  # why there is no journal although one was wanted
 
     def options(self, options: Options) -> Options:
-        """Merge the limits of the run into the options of the question."""
+        """Return the question's options with the limits of the run."""
         return replace(options, journal_anew=self.anew, **{name: getattr(self, name) for name in _LIMITS})
 
     def arguments(self, output: Output) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class RunSettings(RunOptions):
         }
 
     def words(self) -> dict[str, str]:
-        """Say where answers are kept, or why not; nothing if the user turned the journal off."""
+        """Return where answers are kept, or why they are not; empty if the user turned the journal off."""
         if self.note:
             return {"journal": self.note}
         if self.journal is None:
@@ -60,7 +60,7 @@ class RunSettings(RunOptions):
 
 
 def run_options(command: Command) -> Command:
-    """Give a command the options of a run, which reach it as `RunSettings`: the command line first, then the file."""
+    """Add the options of a run to a command, which gets `RunSettings`; the command line overrides the study file."""
 
     @wraps(command)
     def with_settings(*values: Any, **others: Any) -> Any:
@@ -77,7 +77,7 @@ def run_options(command: Command) -> Command:
 
 
 def _with_journal(settings: RunSettings) -> RunSettings:
-    """Choose the journal that was asked for, or the one of the working folder."""
+    """Set the journal: the one that was requested, or the one of the working folder."""
     if settings.no_journal:
         refuse_both({"--no-journal": True, "--journal": settings.journal, "--anew": settings.anew})
     if settings.no_journal or settings.journal is not None:
@@ -94,7 +94,7 @@ def _with_journal(settings: RunSettings) -> RunSettings:
 
 
 def dask_backend(address: str) -> str:
-    """Turn a scheduler's address from the command line into the form that ``backend=`` takes.
+    """Return the ``backend=`` value for a scheduler's address from the command line.
 
     >>> dask_backend("node-7:8786"), dask_backend("tcp://node-7:8786")
     ('dask://node-7:8786', 'dask://node-7:8786')
@@ -103,17 +103,17 @@ def dask_backend(address: str) -> str:
 
 
 def remember_arguments(ctx: click.Context, arguments: list[str]) -> None:
-    """Keep the command line, to be able to print it for resuming."""
+    """Store the command line, so that it can be printed for resuming."""
     ctx.meta[_ARGUMENTS] = list(arguments)
 
 
 def command_line(ctx: click.Context) -> str:
-    """Return the command line of this run, to be copied."""
+    """Return the command line of this run, quoted for a shell."""
     return shell_line(["heldout", *ctx.meta.get(_ARGUMENTS, [])])
 
 
 def how_to_go_on(ctx: click.Context) -> str | None:
-    """Say where answers of an unfinished run are kept, and the line that resumes it; None without a journal."""
+    """Return a message on where finished answers are and the command that resumes; None without a journal."""
     journal = ctx.meta.get(_JOURNAL)
     if journal is None:
         return None
@@ -121,7 +121,7 @@ def how_to_go_on(ctx: click.Context) -> str | None:
 
 
 def interrupted_words(ctx: click.Context) -> str:
-    """Say where answers of an interrupted run are kept, and the line that resumes it."""
+    """Return the message for an interrupted run: where its answers are, and the command that resumes it."""
     way = how_to_go_on(ctx)
     if way is None:
         return "Interrupted: there is no result. Without --no-journal the next run could go on from here."
@@ -130,7 +130,7 @@ def interrupted_words(ctx: click.Context) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """End the study in order at the first Ctrl-C, and the program at a second one, up to its last moment."""
+    """Stop the study cleanly at the first Ctrl-C, and end the process at once at a second one."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -140,7 +140,7 @@ def interruptible() -> Iterator[None]:
         nonlocal is_first
         is_first = False
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-        # Python gives signals back to the system as it ends; a Ctrl-C then would change the exit code.
+        # Python restores the default handlers when it exits; a Ctrl-C would then change the exit code.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         os.write(2, b"\nStopping. Ctrl-C again to stop at once.\n")
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""`heldout serve`: a journal's studies in the browser, with live progress."""
+"""`heldout serve`: shows a journal's studies in the browser, with live progress."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def serve(journal: str, *, port: int, opens: bool) -> None:
 
 @contextmanager
 def _listening(port: int) -> Iterator[socket.socket]:
-    """Open a socket that listens on this machine alone."""
+    """Open a socket that listens on 127.0.0.1 only, and close it in the end."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         if sys.platform == "win32":  # there, the usual option would let another program take the port over
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
@@ -93,7 +93,7 @@ def _listening(port: int) -> Iterator[socket.socket]:
 
 @contextmanager
 def _quiet_end() -> Iterator[None]:
-    """Ignore Ctrl-C after the server has handled it: serving ends that way, so it is no interruption."""
+    """Ignore Ctrl-C after the server has handled it: this is the normal way to stop serving."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_PAGES = 16  # reports that are kept as they were drawn
+MOST_PAGES = 16  # rendered reports in the cache
 _NAME = re.compile(f"[0-9a-f]{{{KEY}}}")
 _HEADERS = {
     "content-security-policy": "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -40,11 +40,11 @@ _HEADERS = {
 
 
 class Studies:
-    """Answers requests with the studies of a journal. Nothing in an address is ever taken for a file."""
+    """Answers requests with the studies of a journal. No part of a URL is ever used as a file name."""
 
     def __init__(self, reader: JournalReader) -> None:
         self._reader = reader
-        # Drawn once for as long as a summary stays the same, as its mark tells.
+        # A report is rendered once per version of its summary, which the mark identifies.
         self._drawn = lru_cache(MOST_PAGES)(lambda key, mark: render_study(reader.summary(key)))
         self._drawing = threading.Lock()
 
@@ -53,11 +53,11 @@ class Studies:
         return _page(render_index(read_index(self._reader), served=True), policy_of(served=True))
 
     def live(self, request: Request) -> Response:
-        """Answer with the progress of the program at work, for the script of a page."""
+        """Answer with the progress of the running program as JSON, for the script of a page."""
         return JSONResponse(live_facts(read_index(self._reader)))
 
     def study(self, request: Request) -> Response:
-        """Answer with the report of a study, or its progress."""
+        """Answer with the report of a study, or with its progress while it runs or has no report."""
         name, index = str(request.path_params["key"]), read_index(self._reader)
         entry = next((study for study in index["studies"] if study["key"] == name), None)
         if entry is None or not _NAME.fullmatch(name):
@@ -67,16 +67,17 @@ class Studies:
         return _page(self._report(name), page_policy())
 
     def _report(self, name: str) -> str:
-        """Render the report of a study, or take it from the cache."""
+        """Return the report of a study, rendered or from the cache."""
         row = next(row for row in self._reader.contents().summaries if row.key.hex()[:KEY] == name)
-        with self._drawing:  # one at a time: matplotlib is not made for several threads
+        with self._drawing:  # one at a time: matplotlib is not thread-safe
             return self._drawn(row.key, row.mark)
 
 
 def _guarded(app: ASGIApp, names: Collection[str]) -> ASGIApp:
-    """Refuse requests with another host name, and all but GET and HEAD; add headers to all answers.
+    """Refuse requests with another host name and all but GET and HEAD; add security headers to all answers.
 
-    A page of another site can point a name of its own at this machine; its requests then bear that name.
+    A page of another site can let its own host name resolve to this machine (DNS rebinding); its requests then carry
+    that name.
     """
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,7 +102,7 @@ def _guarded(app: ASGIApp, names: Collection[str]) -> ASGIApp:
 
 
 def make_app(reader: JournalReader, port: int) -> ASGIApp:
-    """Make the application, for a server that listens on this port of this machine."""
+    """Return the ASGI application, for a server that listens on this port of this machine."""
     studies = Studies(reader)
     app = Starlette(
         routes=[
@@ -116,7 +117,7 @@ def make_app(reader: JournalReader, port: int) -> ASGIApp:
 
 
 def names_of(port: int) -> list[str]:
-    """List the host names by which browsers on this machine reach the server.
+    """Return the host names by which browsers on this machine reach the server.
 
     >>> names_of(8765)
     ['127.0.0.1:8765', 'localhost:8765', '[::1]:8765']
@@ -130,7 +131,7 @@ def _page(text: str, policy: str) -> Response:
 
 
 def _cannot(request: Request, error: Exception) -> Response:
-    """Answer with what is wrong if the journal is gone, or a summary cannot be shown."""
+    """Answer 503 with the error if the journal is gone, or a summary cannot be shown."""
     return PlainTextResponse(f"{line(error)}\n", status_code=503)
 
 

@@ -1,4 +1,4 @@
-"""Parses which rows are held out: drawn splits, a benchmark's own, and how far training rows keep away.
+"""Parses which rows are held out: drawn splits, a benchmark's own splits, and the buffer around held-out rows.
 
 Import it late: it imports scikit-learn.
 """
@@ -29,7 +29,7 @@ _DEFAULTS = {False: "kfold:5", True: "forward:5"}
 
 
 def splits_text(question: Question, level: str) -> str:
-    """Return the splits of a level, "test" or "validation", as text, with the default written out."""
+    """Return the splits of a level, "test" or "validation", as text; the default if none are given."""
     return getattr(question, level) or _DEFAULTS[question.time is not None]
 
 
@@ -46,7 +46,7 @@ def split_column(text: str | None, names: Collection[str]) -> str | None:
 
 
 def splits_of(question: Question, level: str, frame: pd.DataFrame) -> Any:
-    """Return what `test=` or `validation=` takes. The buffer holds for validation too, if it can have one."""
+    """Return what `test=` or `validation=` takes. Validation gets the buffer too, if its splitter can have one."""
     return _buffered(_held_out(question, level, frame), question, level)
 
 
@@ -71,7 +71,7 @@ def _prefixed(option: str, error: SplitError) -> Sentence:
 
 
 def drawn_splits(text: str) -> Any:
-    """Parse splits from a text, and refuse more than can be drawn.
+    """Parse splits from text; raise SplitError for too many draws.
 
     >>> drawn_splits("kfold:5x2")
     KFold(5, repeats=2)
@@ -92,7 +92,7 @@ def _saved(name: str, level: str) -> Any:
 
 
 def _marked(name: str, frame: pd.DataFrame) -> Given:
-    """Hold out the rows that a column marks: those of one value, those marked test, or a fold a value."""
+    """Return splits by a column's marks: rows of one value held out, rows marked test, or one fold per value."""
     if name not in frame.columns:
         name, _, value = name.rpartition("=")
         return _of_value(frame[name], value)
@@ -138,7 +138,7 @@ def _way(labels: pd.Series[Any]) -> str:
 
 
 def _row_numbers(name: str) -> list[int]:
-    """Read row numbers from a text file, one a line; blank lines and comments may stand between."""
+    """Read row numbers from a text file, one per line; blank lines and comments are skipped."""
     rows: list[int] = []
     try:
         with Path(name).open(encoding="utf-8") as file:
@@ -161,7 +161,7 @@ def _row_numbers(name: str) -> list[int]:
 
 
 def _buffered(strategy: Any, question: Question, level: str) -> Any:
-    """Add the buffer and the embargo asked for to a strategy; validation takes those that it can."""
+    """Add the requested buffer and embargo to a splitter; for validation, only those that it can have."""
     asked = {"buffer": question.buffer, "embargo": question.embargo}
     known = {field.name for field in fields(strategy)} if is_dataclass(strategy) else set()
     for name, text in asked.items():
@@ -183,7 +183,7 @@ def _buffered(strategy: Any, question: Question, level: str) -> Any:
 
 
 def _distance(text: str) -> int | str:
-    """Parse a distance: rows if it is a whole number; `3units` is a length in the units of a numeric time."""
+    """Parse a distance: an integer counts rows; `3units` is a length in the units of a numeric time."""
     text = text.strip()
     if text.removeprefix("-").isdecimal():
         return int(text[:20])

@@ -1,4 +1,4 @@
-"""Reads and writes studies as TOML: keys and values as on the command line, checked by type. No code runs."""
+"""Reads and writes studies as TOML: keys and values as on the command line, checked by type. No code is run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from heldout.base.errors import OptionError, did_you_mean
 FORMAT = 1  # what `heldout = 1` in a file says
 SUFFIX = ".toml"
 MOST_BYTES = 1_000_000
-MOST_DOTS = 100  # in a line: the memory that `tomllib` takes grows with the square of the parts of a dotted key
-SEEDS = 2**32  # seeds are below
+MOST_DOTS = 100  # per line: the memory that `tomllib` takes grows with the square of a dotted key's parts
+SEEDS = 2**32  # seeds are smaller
 _NAMES_OF_FILES = ("rows", "splits")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ONLY_ON_THE_COMMAND_LINE = {
@@ -41,20 +41,20 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TomlKey:
-    """How a study file writes an option: the type of its value, and how this becomes what the command line gives."""
+    """Describes how a study file writes an option: its type, and its conversion from and to the command line."""
 
     type: Any  # for `msgspec.convert`
-    words: str  # the type for errors: "the name of a column, in quotes"
+    words: str  # the type in words, for errors: "the name of a column, in quotes"
     read: Callable[[Any], Any] = _tuples
     write: Callable[[Any], Any] = lambda value: value
     joined: bool = False  # the command line joins a list by commas, so that its texts have none
     table: bool = False  # it has a table of its own, [space] or [type], which the command line repeats an option for
-    key: str = ""  # where it is not the name of the field
-    field: str = ""  # of `Question` or `RunOptions`
+    key: str = ""  # the key if it is not the name of the field
+    field: str = ""  # the field of `Question` or `RunOptions`
 
 
 def one_of(*values: str) -> TomlKey:
-    """Accept one of these texts."""
+    """Return a key whose value is one of these texts."""
     return TomlKey(type=Literal.__getitem__(values), words=f"one of {', '.join(values)}")
 
 
@@ -107,7 +107,7 @@ SPACE = TomlKey(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyFile:
-    """What a study file says, as the options of the command line would."""
+    """Holds the content of a study file, as the values of command-line options."""
 
     path: str
     asked: Mapping[str, Any]  # fields of a Question
@@ -115,7 +115,7 @@ class StudyFile:
 
 
 def is_study_file(path: str) -> bool:
-    """Tell from a file's name whether it holds a study, not data.
+    """Check by a file's name whether it is a study file rather than data.
 
     >>> is_study_file("study.toml"), is_study_file("data.csv")
     (True, False)
@@ -124,7 +124,7 @@ def is_study_file(path: str) -> bool:
 
 
 def read_study(path: str, *, question: Mapping[str, TomlKey], run: Mapping[str, TomlKey]) -> StudyFile:
-    """Read the study in a file; a wrong key or value is refused with the key and the nearest names."""
+    """Read a study file; an error for a wrong key or value names it, and the nearest known keys."""
     text = _text(path)
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MOST_DOTS:
@@ -176,7 +176,7 @@ def _values(
     within: str = "",
     others: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Return the fields that a table of the file fills."""
+    """Return the fields that a table of the file sets."""
     values: dict[str, Any] = {}
     for key, value in content.items():
         if key in _ONLY_ON_THE_COMMAND_LINE:
@@ -195,7 +195,7 @@ def _values(
 
 
 def _table(path: str, form: TomlKey, content: Mapping[str, Any], key: str) -> list[str]:
-    """Write the entries of a table as the command line does: `ridge.alpha=1,2`."""
+    """Return the entries of a table as the command line writes them: `ridge.alpha=1,2`."""
     texts: list[str] = []
     for name, value in content.items():
         if key == "space" and isinstance(value, dict):
@@ -226,7 +226,7 @@ def _refuse(path: str, why: str) -> NoReturn:
 
 
 def _short(value: Any) -> str:
-    """Show a value on one short line."""
+    """Return the repr of a value, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
 
@@ -234,7 +234,7 @@ def _short(value: Any) -> str:
 def study_text(
     question: Any, run: Any, *, keys: tuple[Mapping[str, TomlKey], Mapping[str, TomlKey]], command: str, folder: Path
 ) -> str:
-    """Write a Question and RunOptions as TOML; files that it reads are named from the folder of the file."""
+    """Return a Question and RunOptions as TOML; files that it reads are named relative to `folder`."""
     lines = [f"# Written by heldout {__version__}. The same numbers: {command}", f"heldout = {FORMAT}", ""]
     tables: list[str] = []
     for key, form in keys[0].items():
@@ -252,7 +252,7 @@ def study_text(
 
 
 def _named_from(folder: Path, key: str, value: Any) -> Any:
-    """Name a file that the study reads from a folder; by its whole path if it lies elsewhere."""
+    """Return the value with its file named relative to `folder`, or by its absolute path if it lies elsewhere."""
     kind, colon, name = ("", "", value) if key == "data" else str(value).partition(":")
     if key != "data" and not (key in ("test", "validation") and kind in _NAMES_OF_FILES):
         return value
@@ -261,7 +261,7 @@ def _named_from(folder: Path, key: str, value: Any) -> Any:
 
 
 def _entry(text: str, *, dotted: bool) -> str:
-    """Write `ridge.alpha=log:1:2:3` as a line of a table."""
+    """Return `ridge.alpha=log:1:2:3` as a line of a TOML table."""
     name, _, value = text.partition("=") if dotted else text.rpartition("=")
     learner, dot, parameter = name.strip().rpartition(".") if dotted else ("", "", name)
     key = f"{_key(learner)}.{_key(parameter)}" if dot else _key(parameter)
