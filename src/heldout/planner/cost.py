@@ -55,7 +55,7 @@ class Prices:
     begin: float = BEGIN
     call: float
     row: float
-    test_call: float  # on test rows, besides what they are asked anyway
+    test_call: float  # one more predict call on test rows
 
 
 def costly(search: Search) -> str | None:

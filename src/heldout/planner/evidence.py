@@ -53,7 +53,7 @@ def _asked(study: Study, task: Task, size: tuple[int, int], prices: Prices, ever
     """Return the study with `size` (predictors, rows) of extra predictions, or None if they cost too much."""
     outer, asked = study.splits[OUTER], asked_parts(study, size[0])
     rows = min(size[1], len(outer.rows))
-    if rows == len(outer.rows) and len(asked) == len(outer):  # the rows of each test part are among those asked
+    if rows == len(outer.rows) and len(asked) == len(outer):  # the extra predictions cover all test rows already
         everywhere = replace(everywhere, tests_too=False)
     price = prices.begin + len(asked) * (prices.call + rows * prices.row)
     if price + everywhere.tests_too * _price_of_tests(study, prices) > prices.study / SHARE:

@@ -96,7 +96,7 @@ def _odd(estimator: Any) -> str | None:
 
 
 def _split(step: Step, parts: tuple[Branch, ...]) -> Iterator[Step]:
-    """Yield one step for each part that shares something. What shares nothing stays brute force."""
+    """Yield a step for each training and each part of the tree that shares something; the rest stays brute force."""
     alone = tuple(sorted(part.candidates[0] for part in parts if len(part.candidates) == 1))
     for training in step.trainings:
         for part in parts:

@@ -66,7 +66,7 @@ class Draft:
     own_fit_params: bool  # the user gave fit parameters, or metadata is routed
     precision: str = "rounding"  # the loosest tier that may answer
     limited: bool = False  # single fits have a limit of time or memory
-    claims: Mapping[str, Claims] = field(default_factory=dict)  # by kernel, of those that are switched on
+    claims: Mapping[str, Claims] = field(default_factory=dict)  # of each kernel that is switched on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

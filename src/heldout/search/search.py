@@ -87,7 +87,7 @@ class Candidates(Sequence[Params]):
         self, source: Sequence[Params] | ParameterGrid, names: tuple[str, ...], always: tuple[str, ...] | None = None
     ) -> None:
         self._source = source
-        self._count = len(source)  # a ParameterGrid counts its candidates anew each time, and is asked often
+        self._count = len(source)  # a ParameterGrid counts its candidates in each call, and calls are many
         self._at = lru_cache(maxsize=4096)(self._build)
         self.names = names  # every parameter that some candidate sets
         self.always = names if always is None else always  # every parameter that each candidate sets

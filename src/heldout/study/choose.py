@@ -68,7 +68,7 @@ def by_one_se(search: Search, table: PanelTable) -> int | None:
         return None
     try:
         index = _simplest_within_one_se(search, table, means, int(np.nanargmin(means)))
-    except SpaceError:  # nobody said what simple means here
+    except SpaceError:  # no direction of simplicity is known
         return None
     return table.candidates[index]
 

@@ -124,7 +124,7 @@ class Race:
     shares: tuple[float, ...] | None = None  # weight of each part in the mean, 1 on average; None: all equal
     start: float = 0.0  # subtracted from each loss before it is multiplied by a share
     over: bool = False
-    called_off: bool = False  # a loss was outside its range, so nobody is dropped
+    called_off: bool = False  # a loss was outside its range, so no candidate is dropped
 
     def of_shares(self, losses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the losses (candidates × parts) that this race compares, less `start` and times `shares`."""
@@ -308,7 +308,7 @@ def _judged(race: Race, ordered: NDArray[np.float64]) -> Iterator[CandidateGroup
         candidates = [candidate for group in following if group.reach == reach for candidate in group.candidates]
         run = ordered[candidates, :reach]
         out[candidates] = ~np.isfinite(run).all(axis=1)  # a fit that failed, or a loss that is not finite
-        if means.min() < inf:  # somebody was run on every part
+        if means.min() < inf:  # some candidate was run on every part
             out[candidates] |= _hopeless(race, run, ordered[means.argmin()])
     for group in race.entrants:
         yield replace(group, running=False) if group.running and out[list(group.candidates)].all() else group

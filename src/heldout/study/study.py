@@ -215,7 +215,7 @@ def draw_validation(
     """
     if isinstance(search.validation, SharedBlocks) and outer is not None and part is not None:
         return shared_blocks(outer, part)
-    # A foreign splitter may name a training row twice: validation could then hold out what it trains on.
+    # A user's splitter may repeat a training row. Validation could then hold out a row that it also trains on.
     if not (np.diff(rows) > 0).all() and (np.diff(np.sort(rows)) == 0).any():
         raise SplitError(
             f"The training rows of test fold {part} repeat, so validation would train on rows that it holds out. "
@@ -329,7 +329,7 @@ def pose_pairs_of_blocks(
 
 
 def _spread_panel(key: str, splits: str, parts: range) -> Panel:
-    """Return a panel of predictors asked on blocks. Row losses are kept where the splits are the blocks themselves."""
+    """Return a panel that waits for its candidate, on parts of these splits; it keeps row losses of whole blocks."""
     return Panel(key=key, level=SPREAD, splits=splits, parts=parts, candidates=None, keeps_rows=splits == BLOCKS)
 
 

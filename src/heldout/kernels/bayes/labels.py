@@ -87,7 +87,10 @@ class Direct:
 
 
 def score_directly(direct: Direct, x: Floats, *, proba: bool) -> tuple[NDArray[np.intp], Floats | None, Bools]:
-    """Return class codes (rows × candidates), probabilities if `proba`, and where both are sure."""
+    """Score rows by `Direct`.
+
+    Return class codes (rows × candidates), probabilities if `proba`, and where both are sure.
+    """
     classes = len(direct.means)
     scores = np.empty((classes, len(x), len(direct.base)))
     bounds = np.empty_like(scores)

@@ -21,7 +21,7 @@ from heldout.kernels.sums.rounding import Floats
 Evaluate = Callable[[list[int], Floats], tuple[Floats, Floats]]  # candidates, their points -> values, gradients
 MEMORY = 10  # past steps that SciPy's L-BFGS-B keeps, its default
 LINE_SEARCH = 50  # steps of one line search, as scikit-learn calls it
-FTOL = 64 * float(np.finfo(float).eps)  # likewise
+FTOL = 64 * float(np.finfo(float).eps)  # scikit-learn's tolerance too
 NEW_ITERATION, CONVERGED, STOP, WANTS_VALUE = 1, 4, 5, 3  # tasks of SciPy's L-BFGS-B
 
 

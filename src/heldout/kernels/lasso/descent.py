@@ -51,7 +51,7 @@ def descend(problem: Problem, penalty: Penalty, count: int, *, positive: bool) -
         arguments: Any = (problem.C, problem.d, y, penalty.max_iter, penalty.tol, unused, False, positive, screening)
         weights, gap, limit, steps = _cd_fast.enet_coordinate_descent_gram(start, l1, l2, *arguments)
         return Descent(weights, float(gap), float(limit), int(steps))
-    one_row = np.zeros((1, len(problem.d)))  # of which only the shape is looked at
+    one_row = np.zeros((1, len(problem.d)))  # only its shape is used
     _, weights, gaps, steps = enet_path(
         one_row,
         y,

@@ -112,9 +112,9 @@ def fitted_arithmetic(knn: Any, X: Any, weights: str | None) -> Arithmetic:
 
 
 def expansion_error(norms: Floats, columns: int) -> Floats:
-    """Return how far two squared distances may be off together, besides a relative part, from rows' squared norms.
+    """Return a bound on the rounding error of two squared distances together, given their query rows' squared norms.
 
-    Each is off by at most (p + 4)·ε·(x·x + y·y), and y·y ≤ 2 x·x + 2 d².
+    Each is off by at most (p + 4)·ε·(x·x + y·y), and y·y ≤ 2 x·x + 2 d². The part in d² is relative and not included.
     """
     return 24.0 * (columns + 8) * EPS * norms
 

@@ -200,7 +200,7 @@ def find_components(multiply: Callable[[Floats], Floats], squares: Floats, d: Fl
 
 
 def sums_exactly(values: Floats, count: int) -> Bools:
-    """Whether `count` times each value, and all sums on the way, are exact in floating point.
+    """Return whether `count` times each value, and all sums on the way, are exact in floating point.
 
     >>> sums_exactly(np.array([0.0, 3.0, 0.1]), 50).tolist()
     [True, True, False]

@@ -25,7 +25,7 @@ USES = {  # the parameters that each built-in kernel takes
     "polynomial": ("gamma", "degree", "coef0"),
 }
 OF_COUNTS = ("chi2", "additive_chi2")  # kernels of rows without negative numbers
-# Kernels of Gaussian processes whose values on a pair of rows depend on nothing but the pair.
+# Kernels of Gaussian processes whose value on a pair of rows depends on the pair alone.
 PROCESS_KERNELS = (
     kernels.RBF,
     kernels.Matern,

@@ -29,9 +29,9 @@ class Cut:
 
     train: Places
     family: str  # the splits whose trainings all leave out some further rows; "" where there are none
-    out: Places  # rows left out, ascending; where there is a family, only those that its other trainings use
+    out: Places  # rows left out, ascending; in a family only its own, without those that all its trainings leave out
     held: Places  # held-out rows of every part it answers, concatenated
-    held_out: Places  # where those are among `out`
+    held_out: Places  # positions of `held` in `out`
     starts: Places  # where each part begins in `held`
     mean: Floats  # targets: of y over the training rows, where models centre it
     apart: bool  # needs its own factor: it leaves out most rows, or trains on rows twice or on held-out ones

@@ -117,7 +117,7 @@ def _prepare(training: Training, machine: Machine, work: Work) -> tuple[Training
     try:
         with as_asked(work):
             return TrainingRows(rows.train, rows.held), Targets(y=rows.y, weight=rows.weight)
-    except Exception:  # brute force tells what is wrong
+    except Exception:  # brute force reports the error
         return None
 
 

@@ -64,7 +64,7 @@ def solve(machine: Machine, gram: Floats, targets: Targets) -> tuple[Solved | No
         model.set_params(random_state=0)  # nothing random is drawn, but None would advance numpy's global state
     try:
         model.fit(gram, targets.y, sample_weight=targets.weight)
-    except Exception:  # brute force tells what is wrong
+    except Exception:  # brute force reports the error
         return None, False
     n, classes = len(gram), getattr(model, "classes_", None)
     if classes is None or len(classes) == 2:
