@@ -50,7 +50,7 @@ class AcrossKernel(ABC):
         """Return why this training must be left to brute force, or None if the kernel answers it."""
 
     def takes_all(self, search: Search, task: Task, parts: range, splits: Splits) -> bool:
-        """Return True if `refuses` is None for all these parts, each trained on its own rows; else each is asked."""
+        """Return whether `refuses` surely accepts all these parts, each with its own rows; if not, ask it for each."""
         return False
 
     @abstractmethod

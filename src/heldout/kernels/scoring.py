@@ -107,7 +107,7 @@ def failed_loss(work: Work, level: str, candidate: int, failure: Failure) -> flo
 
 
 def failure_of(error: BaseException, stage: str) -> Failure:
-    """Return the failure that an error describes. The traceback is kept only if others raised the error."""
+    """Return the failure that an error describes, without a traceback if heldout itself raised the error."""
     kind, message, trace = describe_error(error)
     own = isinstance(error, HeldoutError) and error.__cause__ is None
     return Failure(kind=kind, message=message, traceback="" if own else trace, stage=stage)

@@ -29,7 +29,7 @@ def spreading(count: int) -> Spread:
 
 
 def _together(do: Callable[[Any], Any], jobs: Sequence[Any], pool: ThreadPoolExecutor, helping: int) -> list[Any]:
-    """Run the jobs on the caller's thread and its helpers until none is left. An error stops them all."""
+    """Run the jobs on the caller's thread and its helpers until none is left. After an error no other job starts."""
     found: list[Any] = [None] * len(jobs)
     left = deque(enumerate(jobs))
 

@@ -139,7 +139,7 @@ class PreparedKernel(AcrossKernel, Generic[Read]):
 
 
 def prepare_rows(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[Rows]) -> PreparedRows | None:
-    """Return the rows after the steps before the model; None, for brute force to tell, if these fail or warn."""
+    """Return the rows after the steps before the model; None if these fail or warn, as brute force reports it."""
     if before is None:
         return fit_steps(None, work, rows, sides)
     try:
@@ -166,7 +166,7 @@ def fit_steps(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[R
 
 @contextmanager
 def as_asked(work: Work) -> Iterator[None]:
-    """Set the study's scikit-learn configuration and one computing thread, which are settings of each thread."""
+    """Set the study's scikit-learn configuration and a limit of one thread; each thread has its own settings."""
     one_thread = _openmp().limit(limits=1)
     with sklearn.config_context(**work.config), joblib.parallel_config(backend="sequential"), one_thread:
         yield

@@ -34,7 +34,7 @@ OWN_OBJECTIVE = "the objective is a function of the user's."
 
 
 def named(package: str, *names: str) -> Callable[[type], bool]:
-    """Return a test whether a type is one of these classes of a package, which need not be installed."""
+    """Return a function that tells if a type is one of these classes of a package that need not be installed."""
     return lambda kind: kind.__module__.split(".")[0] == package and kind.__qualname__ in names
 
 

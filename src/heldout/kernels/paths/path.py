@@ -125,7 +125,7 @@ def seed_refusal(estimator: Any) -> str | None:
 
 
 def exactly(*types: type) -> Callable[[type], bool]:
-    """Return a test whether a type is one of these. Subclasses, which may do anything, are not."""
+    """Return a function that tells if a type is exactly one of these: a subclass may do anything."""
     return frozenset(types).__contains__
 
 

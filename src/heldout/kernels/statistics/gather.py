@@ -14,7 +14,7 @@ from heldout.kernels.sums.rounding import Floats
 from heldout.splits.cells import Codes
 from heldout.task.stream import Chunk
 
-APART = 8  # numbers between columns of the working space, so that they do not share places in the cache
+APART = 8  # numbers between columns of the working space, so that they do not compete for the same cache lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

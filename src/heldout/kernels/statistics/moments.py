@@ -48,7 +48,7 @@ class Chain:
 
     @classmethod
     def of(cls, estimator: Any) -> Chain:
-        """Take an estimator apart. Raise Refuse if anything but one StandardScaler stands before the model."""
+        """Split an estimator into scaler and model. Raise Refuse if any other step stands before the model."""
         steps = [step for _, step in chain_of(estimator)]
         before, model = steps[:-1], steps[-1]
         for step in before:

@@ -49,7 +49,7 @@ def scales(variance: Floats, mean: Floats, count: int, scaled: Bools) -> Floats:
 def certain_classes(
     scores: Floats, errors: Floats, classes: int, methods: frozenset[str], decisions: Floats | None, *, by_row: bool
 ) -> Bools:
-    """Tell the candidates whose labels are certain and whose probabilities and decision values are within the tier.
+    """Return which candidates have certain labels, and probabilities and decision values within the tier.
 
     Parameters
     ----------

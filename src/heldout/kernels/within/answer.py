@@ -1,8 +1,8 @@
-"""Answers candidates inside one training set along their sharing tree: as brute force does, each fit once.
+"""Answers candidates inside one training set along their sharing tree: as brute force does, with each fit once.
 
-Law: a transformer and an estimator fitted on equal inputs with equal parameters and seeds are equal, so the steps that
-follow may start from either. Each consumer gets a copy of what it shares, since transformers may write into their
-input.
+Law: two transformers, or two estimators, that are fitted on equal inputs with equal parameters and seeds are equal, so
+the steps that follow may start from either. Each consumer gets a copy of what it shares, since transformers may write
+into their input.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _answer_sizes(branch: Branch, data: Data, setting: Setting) -> Iterator[Answ
         with catch_all_warnings() as caught, _staged("fit"):
             largest = setting.fresh(branch.transformer, branch.name)
             fitted = size.fit(largest, _copied(data.train), setting.y.copy())
-    except _Failed:  # the largest may ask too much where the smaller do not: each alone, as brute force would
+    except _Failed:  # the largest may fail where smaller ones do not: fit each alone, as brute force does
         yield from _answer_branch(replace(branch, transformer=None, size=None), data, setting)
         return
     shared = (perf_counter() - started) / len(branch.branches)

@@ -26,7 +26,7 @@ class Size:
 
 
 def _selector(kind: type, parameter: str) -> Size:
-    """Return the size of a feature selector, whose scores do not depend on how many columns are kept."""
+    """Declare the size of a feature selector, whose scores do not depend on how many columns are kept."""
 
     def read(fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
         twin = copy.copy(fitted)
@@ -79,7 +79,7 @@ def _read_components(fitted: Any, transformer: Any, X: Any) -> tuple[Any, Any]:
 
 
 def _solver(transformer: Any, X: Any) -> str | None:
-    """Return the solver that PCA uses on rows of this shape for any n_components, or None if that decides."""
+    """Return the solver that PCA uses on rows of this shape, or None if it depends on n_components."""
     if transformer.svd_solver != "auto":
         return str(transformer.svd_solver)
     if issparse(X):
@@ -97,5 +97,5 @@ SIZES = (_selector(SelectKBest, "k"), _selector(SelectPercentile, "percentile"),
 
 
 def size_of(transformer: Any) -> Size | None:
-    """Return the size of a transformer for which one fit gives every size, or None for any other."""
+    """Return the declaration of a transformer's size, or None if one fit does not give every size."""
     return next((size for size in SIZES if type(transformer) is size.kind), None)
