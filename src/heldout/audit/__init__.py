@@ -1,4 +1,4 @@
-"""What goes wrong around a study rather than in it: looks at test sets, kept in a ledger across studies."""
+"""Checks around a study: leaks and traps in the data, and the ledger of looks at test sets across studies."""
 
 from heldout.audit.ledger import Ledger, Look, MemoryLedger, list_looks
 from heldout.audit.test_rows import TestRows

@@ -1,4 +1,4 @@
-"""How much rows that belong together agree on the target, and how well one column predicts it."""
+"""Measures how much related rows agree on the target, and how well a single column predicts it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NORMAL = 3.09  # quantile of the normal: one in a thousand lies beyond
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How much pairs of rows agree, 1 being always and 0 chance; its standard error and its skewness under chance."""
+    """Agreement of pairs of rows (1: always, 0: by chance), its standard error, and its skewness under independence."""
 
     value: float
     error: float
@@ -25,12 +25,12 @@ class Agreement:
 
     @property
     def z(self) -> float:
-        """How many standard errors it is above chance."""
+        """The number of standard errors above 0."""
         return self.value / self.error if self.error > 0 else 0.0
 
     @property
     def p(self) -> float:
-        """How often chance makes it as large: by a chi-squared distribution with the same skewness, else the normal."""
+        """The one-sided p-value, by a chi-squared distribution of the same skewness, or the normal if it is near 0."""
         if self.skewness <= 1e-3:
             return float(norm.sf(self.z))
         freedom = 8 / self.skewness**2
@@ -38,7 +38,7 @@ class Agreement:
 
 
 def agreement_within(responses: Floats, codes: Codes) -> Agreement:
-    """The agreement of rows that share a code; rows with a code below 0 are left out.
+    """Return the agreement of rows that share a code. Rows with a negative code are left out.
 
     Pairs of independent rows are uncorrelated, so the error of the mean over pairs needs no permutations. The sum over
     pairs is a quadratic form; groups of n rows give it the eigenvalue n - 1 once and -1 for the rest, which tells its
@@ -56,14 +56,14 @@ def agreement_within(responses: Floats, codes: Codes) -> Agreement:
 
 
 def agreement_of_next(responses: Floats, codes: Codes) -> Agreement:
-    """The agreement of rows whose codes differ by one."""
+    """Return the agreement of rows whose codes differ by one."""
     sums, _, counts = _by_code(responses, codes)
     pairs = float((counts[1:] * counts[:-1]).sum())
     return _agreement(responses, float((sums[1:] * sums[:-1]).sum()), pairs)
 
 
 def agreement_in_order(responses: Floats) -> Agreement:
-    """The agreement of each row with the next, in the order in which they stand."""
+    """Return the agreement of each row with the next, in the order given."""
     return _agreement(responses, float((responses[1:] * responses[:-1]).sum()), float(len(responses) - 1))
 
 
@@ -76,7 +76,7 @@ class Skill:
 
 
 def skill_of(column: Column, responses: Floats) -> Skill:
-    """How well a column alone tells the target in rows where it is present, each row left out of its own prediction."""
+    """Return how well one column alone predicts the target, by leave-one-out, in the rows where it is present."""
     kept = column.order < MOST_ROWS  # the rows of a table stand in a random order
     order, codes = column.order[kept], column.sorted_codes[kept]
     ordered = responses[order] - responses[order].mean(axis=0)

@@ -1,4 +1,4 @@
-"""The table that is checked: a sample of rows, its columns as numbers and codes, the target as responses."""
+"""The table to check: a sample of rows, with columns as numbers and codes and the target as centred columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NANOSECONDS_A_DAY = 86_400e9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Column:
-    """The values of one column in the rows that are looked at."""
+    """The values of one column in the sampled rows."""
 
     name: str
     position: int  # in X
@@ -47,12 +47,12 @@ class Column:
 
     @cached_property
     def present(self) -> NDArray[np.bool_]:
-        """Where there is a value."""
+        """A mask of the rows with a value."""
         return ~np.isnan(self.numbers)
 
     @cached_property
     def order(self) -> Codes:
-        """The rows that have a value, by value; equal values in no order."""
+        """The rows with a value, sorted by value. Equal values are in no particular order."""
         order = np.argsort(self.numbers)  # NaN goes last
         return order[: int(self.present.sum())]
 
@@ -64,29 +64,29 @@ class Column:
 
     @cached_property
     def codes(self) -> Codes:
-        """A code for each row, ascending with the value; -1 where it is missing."""
+        """A code for each row, ascending with the value; -1 if it is missing."""
         codes = np.full(len(self.numbers), -1, dtype=np.intp)
         codes[self.order] = self.sorted_codes
         return codes
 
     @cached_property
     def counts(self) -> Codes:
-        """How many rows hold each value."""
+        """The number of rows with each value."""
         return np.bincount(self.sorted_codes)
 
     @property
     def distinct(self) -> int:
-        """How many different values there are."""
+        """The number of different values."""
         return len(self.counts) if len(self.order) else 0
 
     @property
     def continuous(self) -> bool:
-        """Whether it is a number or date with too many values to be taken level by level."""
+        """Whether this is a number or date with too many values to treat each as a level."""
         return self.kind in ("number", "date") and self.distinct > max(10, MOST_STEPS * len(self.order))
 
 
 def read_column(X: Any, position: int) -> Column:
-    """The column of X at this position.
+    """Read the column of X at this position.
 
     >>> read_column(np.array([[1.0, 5.0], [2.0, 5.5], [2.0, 6.0]]), 0).codes.tolist()
     [0, 1, 1]
@@ -101,7 +101,7 @@ def read_column(X: Any, position: int) -> Column:
 
 
 def interpret(values: NDArray[Any], *, name: str, position: int) -> Column:
-    """Values as a column: by their type, and texts by what they hold.
+    """Make a column from values, by their type; texts by their content.
 
     >>> interpret(np.array(["2024-01-31", "2024-02-01", None], dtype=object), name="day", position=0).kind
     'date'
@@ -142,7 +142,7 @@ def _numbers(numbers: Floats, name: str, position: int) -> Column:
 
 
 def _are_written_dates(values: Floats) -> bool:
-    """Whether whole numbers are dates written as 20240131."""
+    """Return whether integers are dates written as 20240131."""
     month, day = values // 100 % 100, values % 100
     within = (values >= 1900_01_01) & (values <= 2100_12_31) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     return len(values) > 10 and bool(within.all()) and len(np.unique(values)) > 10
@@ -179,9 +179,9 @@ def _as_dates(levels: Any) -> Floats | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
-    """Columns and target in the rows that are looked at, which stand in a random order.
+    """Columns and target in the sampled rows, which are in a random order.
 
-    Equal values that are sorted then stand in a random order too, so that the order of the file tells nothing.
+    Sorting thus leaves equal values in a random order too, so that the order of the file has no influence.
     """
 
     task: Task
@@ -197,17 +197,17 @@ class Table:
 
     @property
     def sampled(self) -> bool:
-        """Whether some rows are not looked at."""
+        """Whether some rows were left out of the sample."""
         return len(self.rows) < self.task.size
 
     @cached_property
     def responses(self) -> Floats:
-        """The target in the rows looked at, centred: a column a class, or the ranks of a number, between -½ and ½."""
+        """The centred target in the sampled rows: class indicators, or the ranks of a number divided by their count."""
         return as_responses(self.task.y[self.rows], classification=self.task.classification)
 
     @cached_property
     def held(self) -> NDArray[np.bool_] | None:
-        """Which rows of the task are in a test part that was given; None where no part was, or all rows take turns."""
+        """A mask of the task's rows in a given test part; None if parts were drawn, or if they partition the rows."""
         if not self.given or self.splits is None or self.splits.recipe.partition:
             return None
         held = np.zeros(self.task.size, dtype=bool)
@@ -215,16 +215,16 @@ class Table:
         return held
 
     def without(self, traps: Iterable[Trap]) -> Table:
-        """The table less the columns that these findings explain."""
+        """Return the table without the columns that these findings explain."""
         explained = {name for trap in traps for name in trap.columns}
         return replace(self, columns=tuple(column for column in self.columns if column.name not in explained))
 
     def whole(self, column: Column) -> Column:
-        """The same column in all rows of the task, where it was read in a sample of them."""
+        """Return this column in all rows of the task. If the table is not sampled, it is returned as it is."""
         return read_column(self.task.X, column.position) if self.sampled else column
 
     def moments(self, column: Column) -> tuple[float, float]:
-        """The mean and the standard deviation of a column over all rows of the task that have a value."""
+        """Return the mean and standard deviation of a column over all rows of the task that have a value."""
         if column.position not in self._moments:
             whole = self.whole(column)
             values = whole.numbers[whole.present]
@@ -233,7 +233,7 @@ class Table:
 
 
 def open_table(task: Task, *, most_rows: int, splits: Splits | None, given: bool, seed: int) -> Table:
-    """Read the columns of a task, in a sample of its rows where they are many."""
+    """Read the columns of a task, in a random sample of its rows if there are many."""
     width = task.n_columns or 1
     most = min(most_rows, max(FEWEST_ROWS, MOST_CELLS // width))
     rows = np.random.default_rng(seed).permutation(task.size)[:most].astype(np.intp)
@@ -247,7 +247,7 @@ def open_table(task: Task, *, most_rows: int, splits: Splits | None, given: bool
 
 
 def as_responses(y: NDArray[Any], *, classification: bool) -> Floats:
-    """A target as centred columns: an indicator a class, or the rank of each number.
+    """Convert a target to centred columns: one indicator per class, or the rank of each number.
 
     >>> as_responses(np.array([3.0, 1.0, 900.0, 4.0]), classification=False).ravel().tolist()
     [-0.125, -0.375, 0.375, 0.125]
@@ -267,7 +267,7 @@ def as_responses(y: NDArray[Any], *, classification: bool) -> Floats:
 
 
 def class_codes(y: NDArray[Any]) -> Codes:
-    """A code for each distinct target, rows of several outputs taken as one."""
+    """Return a code for each distinct target. The outputs of one row count together as one value."""
     if y.ndim == 2:
         return np.unique(y.astype(str), axis=0, return_inverse=True)[1].ravel().astype(np.intp)
     return np.unique(y, return_inverse=True)[1].astype(np.intp)

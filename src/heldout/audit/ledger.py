@@ -1,4 +1,4 @@
-"""The ledger: every look at a test set, kept by the process or by a journal, and what each test set has left."""
+"""The ledger: every look at a test set, kept by the process or by a journal, and what each test set can still give."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from heldout.risk.earlier_looks import half_width
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Look:
-    """One answer that a test set gave: one learner, one loss.
+    """One answer that a test set gave, for one learner and one loss.
 
-    A `question` may have several looks, one a loss and learner, none of which had a say in another. Asked again, or
-    gone on with after a stop, it is no new look: nothing new is learned.
+    A `question` may have several looks, one for each loss and learner, none of which influenced another. Asking the
+    same question again, or resuming it after a stop, is no new look: nothing new is learned.
     """
 
     when: str  # ISO 8601, UTC
@@ -40,11 +40,11 @@ class Look:
 
     @property
     def price(self) -> float:
-        """The alphabet that later looks have to pay for: unbounded once rows were shown."""
+        """The alphabet that the intervals of later looks must allow for; infinite if single rows were shown."""
         return inf if self.rows_shown else self.alphabet
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for a table or JSON."""
+        """Return plain values, for a table or JSON."""
         return {
             "when": self.when,
             "rows": len(self.rows),
@@ -61,18 +61,18 @@ class Look:
 
 @runtime_checkable
 class Ledger(Protocol):
-    """What keeps looks: the memory of a process, or a journal."""
+    """Keeps looks: in the memory of a process, or in a journal."""
 
     def record(self, looks: Iterable[Look]) -> None:
-        """Keep these looks; one with the question, learner and loss of a look that is kept already is no new one."""
+        """Record these looks, except those whose question, learner and loss are already recorded."""
         ...
 
     def looks(self) -> tuple[Look, ...]:
-        """Every look, in the order it was recorded."""
+        """Return all looks, in the order they were recorded."""
         ...
 
     def looks_at(self, rows: TestRows) -> tuple[Look, ...]:
-        """The looks at a test set that shares any row with these, in the order they were recorded."""
+        """Return the looks at test sets that share any row with these, in the order they were recorded."""
         looks = self.looks()
         kept = {look.rows.key: look.rows for look in looks}
         shared = {key for key, known in kept.items() if known.shared_with(rows)}
@@ -109,17 +109,17 @@ PROCESS_LEDGER = MemoryLedger()
 
 
 def process_ledger() -> MemoryLedger:
-    """The ledger of studies that name none."""
+    """Return the ledger of studies that name none."""
     return PROCESS_LEDGER
 
 
 def looks_before(ledger: Ledger, rows: TestRows, question: str) -> tuple[Look, ...]:
-    """The looks at any of these rows that came before this question was first asked."""
+    """Return the looks at any of these rows from before this question was first asked."""
     return tuple(takewhile(lambda look: look.question != question, ledger.looks_at(rows)))
 
 
 def list_looks(ledger: Ledger | None = None) -> list[dict[str, Any]]:
-    """Every look, as plain rows.
+    """Return every look, as plain rows.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ VERSION = 2  # of what is kept of test rows; version 1 knew X and y together
 class JournalLedger(Ledger):
     """The looks that a journal holds, across programs and days.
 
-    The journal is opened for each call, and shared with a study of this process that has it open.
+    The journal is opened for each call, and shared with any study of this process that has it open.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -190,11 +190,11 @@ def _written_rows(rows: TestRows) -> dict[str, Any]:
 
 
 def list_test_sets(ledger: Ledger, *, level: float) -> list[dict[str, Any]]:
-    """The test sets of a ledger in the order they were first looked at: who looked, and what is left for the next.
+    """Return the test sets of a ledger, in the order of their first look: who looked, and what the next look can get.
 
-    Looks at sets that share rows count for each. `next_width` is the whole width that the interval of the next look
-    may take, at most, for a loss of range 1; None where nothing bounds it any more, because results of single rows
-    were shown, or numbers that could have been any.
+    Looks at sets that share rows count for each of them. `next_width` is the largest width of the next look's interval,
+    for a loss of range 1. It is None if there is no such bound, because results of single rows were shown or answers
+    were not limited to a finite number.
     """
     test_sets = []
     for key, rows in {look.rows.key: look.rows for look in ledger.looks()}.items():

@@ -1,17 +1,17 @@
 """Views of test rows: hashed so that rows are recognised in another order, on another scale or beside other columns.
 
-A view has tokens: 64-bit hashes of the cells of a row. Sets of tokens know no order of rows, and a token is made of a
-sum over columns, which knows no order of columns. The views of one test set differ in two ways:
+A view is a set of tokens: 64-bit hashes of the cells of a row. A set does not depend on the order of rows, and a token
+is a sum over columns, which does not depend on their order. The views of one test set differ in two ways:
 
-* The scale of a cell: as it is; or from the least to the greatest value of its column, up to its sign, so that no
-  a·x + b changes it. Least and greatest are those of the table in one view, of the test rows in another, so that
-  training rows that are dropped leave the second as it was. Scaled cells are kept to 16 bits, and again to 7 bits for
-  tables that were rounded.
-* The columns of a token: all; all but one, for each that may have been added, dropped or changed; and, for tables that
-  share only a few, those of few values, and pairs of measured columns whose values seldom repeat.
+* The scale of a cell: the value as it is, or its position between the smallest and largest value of the column, up to
+  its sign, so that no a·x + b changes it. These extremes are those of the table in one view, and those of the test rows
+  in another, which therefore stays the same if training rows are dropped. Scaled cells are kept to 16 bits, and also to
+  7 bits for tables that were rounded.
+* The columns of a token: all; all but one, for each column that may have been added, dropped or changed; and, for
+  tables that share only a few columns, those of few values, and pairs of measured columns whose values seldom repeat.
 
-Independent test sets of one population share tokens by chance, many of them where columns have few values. So a view
-knows how often two different rows have the same token, and only more of them than that can explain are shared rows.
+Independent test sets of one population share tokens by chance, and many if columns have few values. A view therefore
+stores how often two different rows have the same token. Only tokens beyond that number count as shared rows.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class View:
     sample: int  # rows of the table that `rate` was found from
 
     def shared_with(self, other: View) -> int:
-        """About how many rows two test sets share, or 0 where chance may explain what they have in common."""
+        """Estimate how many rows two test sets share; 0 if chance may explain their common tokens."""
         if (self.scale, self.columns) != (other.scale, other.columns):
             return 0
         share = min(self.share, other.share)
@@ -85,12 +85,12 @@ class View:
 
 
 def exact_tokens(X: Any) -> Tokens:
-    """A hash of each row of X as it is, column by column; y is no part of it."""
+    """Return a hash of each row of X, without y. The values and the order of the columns count."""
     return row_hashes(X, np.zeros(X.shape[0]))[:, 0]
 
 
 def column_values(X: Any) -> list[Values]:
-    """The columns of X, as numbers or as digests of other things; of a sparse table those with the most entries."""
+    """Return the columns of X as numbers or digests; of a sparse table, only the columns with the most entries."""
     if container_kind(X) == "objects":
         return [cell_digests(X.tolist())[:, 0]]
     if is_sparse(X):
@@ -103,9 +103,9 @@ def column_values(X: Any) -> list[Values]:
 
 
 def views_of(X: Any, y: NDArray[Any], rows: Rows) -> tuple[View, ...]:
-    """The views of these rows of a table. The first has a token for every row and is of X alone, cell by cell.
+    """Return the views of these rows. The first has a token for every row, from the exact cells of X alone.
 
-    A measured target is a column like any other in the other views; classes are not.
+    In the other views, a measured target is treated as one more column; classes are not.
     """
     texts = container_kind(X) == "objects"
     columns = [_Column.of(values, detailed=texts) for values in column_values(X)]
@@ -130,7 +130,7 @@ def views_of(X: Any, y: NDArray[Any], rows: Rows) -> tuple[View, ...]:
 
 
 def _view(scale: str, columns: int, tokens: Tokens, sample: Tokens, *, floor: float, most: int = _MOST_TOKENS) -> View:
-    """The view with these tokens, a row of them for each test row and for each row of the sample."""
+    """Make the view of these tokens. There is a row of tokens for each test row and for each row of the sample."""
     found = np.sort(_once_a_row(tokens))
     share = min(1.0, most / max(1, len(found)))
     pairs = max(1, len(sample) * (len(sample) - 1) // 2)
@@ -177,7 +177,7 @@ class _Column:
         return abs(self.mean - 0.5)
 
     def scaled(self, among: Values) -> _Column:
-        """The column on the scale that these values of it give."""
+        """Set the scale of the column from these of its values."""
         if among.dtype == np.uint64:
             return replace(self, span=2.0**64, mean=float(among.astype(np.float64).mean()) / 2**64)
         finite = among[np.isfinite(among)]
@@ -190,9 +190,10 @@ class _Column:
         return replace(self, least=least, span=span, mean=mean)
 
     def words(self, rows: Rows, scale: str, bits: int) -> Tokens:
-        """The values of these rows as words that are equal where the values are the same on this scale.
+        """Encode the values of these rows as words, which are equal if the values are the same on this scale.
 
-        The least and the greatest of a measured column are the same in every table, so they stay as they are.
+        The smallest and largest value of a measured column have the same scaled value in every table, so their original
+        values are encoded instead.
         """
         values = self.values[rows]
         if values.dtype == np.uint64:
@@ -223,7 +224,7 @@ class _Scaled:
     sample: Rows
 
     def views(self) -> list[View]:
-        """The views by all columns, by all but one, by those of few values, and by pairs of measured ones."""
+        """Return the views by all columns, by all but one, by those of few values, and by pairs of measured columns."""
         # Columns of few values look alike, so their position among each other counts; that of measured ones does not.
         # A column turned round has 1 less its mean, and keeps its position.
         by_mean = self.scale in _SORTED
@@ -255,9 +256,9 @@ class _Scaled:
 
 
 def _most_even(columns: Sequence[_Column], most: int) -> list[_Column]:
-    """The measured columns and those of few values whose mean is nearest to the middle, in their order.
+    """Select the measured columns, and those of few values, whose means are nearest to the middle, in their order.
 
-    Such columns tell most, and neither rounding, nor a row more, nor other columns change much which they are.
+    Such columns carry most information, and rounding, an extra row or other columns hardly change the selection.
     """
     chosen: list[int] = []
     for measured in (True, False):
@@ -267,9 +268,9 @@ def _most_even(columns: Sequence[_Column], most: int) -> list[_Column]:
 
 
 def _placed(cells: Tokens, measured: int) -> tuple[Tokens, Tokens, Tokens]:
-    """Hashes of cells with the position of their column, their sum, and what the sum gains when a column is taken away.
+    """Hash cells with their column position; return the hashes, their sum, and its gain when a column is removed.
 
-    Taking away a column of few values moves those behind it one position ahead.
+    Removing a column of few values moves each later one forward by one position.
     """
     places = np.maximum(np.arange(cells.shape[1]) - measured + 1, 0).astype(np.uint64)  # 0 where none counts
     hashes = np.where(places > 0, mix(cells + places * _STEP), cells)
@@ -301,12 +302,12 @@ def _values_of_array(array: NDArray[Any]) -> Values:
 
 
 def _evenly(rows: int) -> Rows:
-    """Some rows of a table, evenly spaced."""
+    """Return some rows of a table, evenly spaced."""
     return np.unique(np.linspace(0, rows - 1, min(rows, _SAMPLE)).astype(np.intp))
 
 
 def _repeat_rate(column: _Column, sample: Values) -> float:
-    """The chance that two rows have the same value in a column; 1 for running numbers, which any table may have."""
+    """Return the probability that two rows are equal in a column; 1 for running numbers, which any table may have."""
     if column.values.dtype != np.uint64 and _running(column.values[_evenly(len(column.values))]):
         return 1.0
     pairs = max(1, len(sample) * (len(sample) - 1) // 2)
@@ -318,7 +319,7 @@ def _repeat_rate(column: _Column, sample: Values) -> float:
 
 
 def _running(values: Values) -> bool:
-    """Whether values are evenly spaced but for a few, as row numbers and days are."""
+    """Return whether nearly all values are evenly spaced, like row numbers or days."""
     ordered = np.unique(values)
     with np.errstate(over="ignore", invalid="ignore"):
         gaps = np.diff(ordered)
@@ -329,12 +330,12 @@ def _running(values: Values) -> bool:
 
 
 def _joint(rates: Sequence[float]) -> float:
-    """The chance that two rows have the same values in several columns."""
+    """Return the probability that two rows are equal in several columns."""
     return float(np.prod(rates)) ** (_DEPENDENT if len(rates) > 1 else 1.0) if rates else 1.0
 
 
 def _once_a_row(tokens: Tokens) -> Tokens:
-    """All tokens, those that a row has twice but once."""
+    """Return all tokens, without repeats within a row."""
     if tokens.shape[1] == 1:
         return tokens[:, 0]
     ordered = np.sort(tokens, axis=1)

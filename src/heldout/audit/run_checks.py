@@ -1,4 +1,4 @@
-"""All checks of a table in turn: what explains a column is asked first, so that one cause is reported once."""
+"""Runs all checks of a table. Checks that explain a column come first, so that one cause is reported once."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from heldout.splits.remarks import class_note
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CheckReport:
-    """What was found in a table."""
+    """The findings of a table."""
 
     traps: tuple[Trap, ...]  # by number
     groups: NDArray[np.intp] | None  # a code for each row that holds copies and near copies together; None without any
 
 
 def run_checks(table: Table, *, ignore: frozenset[str] = frozenset()) -> CheckReport:
-    """Every check of the table alone; those that are ignored are left out."""
+    """Run every check of the table alone, except the ignored ones."""
     constants, copies, identifiers = find_constants(table), find_copies(table), find_identifiers(table)
     telling = table.without(identifiers)
     unexplained = telling.without([*constants, *copies])
@@ -62,7 +62,7 @@ def run_checks(table: Table, *, ignore: frozenset[str] = frozenset()) -> CheckRe
 
 
 def _joined(n: int, same: Codes, near: list[NearRows], traps: tuple[Trap, ...]) -> NDArray[np.intp] | None:
-    """Rows held together by being the same or nearly so, through others too."""
+    """Return a group code for each row, so that equal and nearly equal rows are together, also through other rows."""
     codes = {trap.code for trap in traps}
     if not codes & {"H601", "H602"}:
         return None
@@ -75,7 +75,7 @@ def _joined(n: int, same: Codes, near: list[NearRows], traps: tuple[Trap, ...]) 
 
 
 def find_rare_classes(table: Table) -> list[Trap]:
-    """A trap where parts cannot all have every class in its share."""
+    """Report parts that cannot all have every class in its share."""
     note = None if table.splits is None else class_note(table.task, table.splits)
     if note is None:
         return []
@@ -85,7 +85,7 @@ def find_rare_classes(table: Table) -> list[Trap]:
 
 
 def find_constants(table: Table) -> list[Trap]:
-    """Empty columns, and columns whose values are all the same with no gap; what a sample suggests is looked up."""
+    """Report columns that are empty or constant. Columns that look so in a sample are checked in all rows."""
     some = [column for column in table.columns if column.distinct <= 1]
     columns = [table.whole(column) for column in some] if table.sampled else some
     empty = tuple(column.name for column in columns if column.distinct == 0)

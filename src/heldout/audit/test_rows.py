@@ -1,4 +1,4 @@
-"""Test rows as the ledger knows them: told apart row by row, across studies and across changes of the table."""
+"""Test rows as the ledger stores them, so that they are recognised across studies and changes of the table."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Codes = NDArray[np.int64] | NDArray[np.int8]
 class TestRows:
     """Rows that were held out, with two identities each.
 
-    The number of a row counts where both tables are the same in the order of their rows: they have the same target,
-    whatever their features, or the same features, whatever their target. Elsewhere the content of rows counts, as
-    :mod:`heldout.audit.row_views` sees it. Only hashes are kept.
+    If two tables have the same rows in the same order, the row number identifies a row. This is so if their targets are
+    the same, whatever the features, or their features, whatever the target. Otherwise the content of rows identifies
+    them, as :mod:`heldout.audit.row_views` describes. Only hashes are kept.
     """
 
     __test__: ClassVar[bool] = False  # no test class, for pytest
@@ -54,7 +54,7 @@ class TestRows:
         return len(self.numbers)
 
     def shared_with(self, other: TestRows) -> int:
-        """How many rows of these are among the others; about how many where only some of their content is the same."""
+        """Count the rows that are also among the others. The count is an estimate if rows are compared by content."""
         if self.key == other.key:
             return len(self)
         if self._same_table(other):
@@ -69,7 +69,7 @@ class TestRows:
 
 
 def rows_of_task(task: Task, rows: Rows) -> TestRows:
-    """These rows of a task, as the ledger knows them.
+    """Make the ledger's record of these rows of a task.
 
     >>> from heldout.task import declare
     >>> X, y = np.eye(40), np.tile([0.5, 2, 1, 7], 10)
@@ -90,7 +90,7 @@ def rows_of_task(task: Task, rows: Rows) -> TestRows:
 
 
 def _features_key(X: Any, exact: View) -> str | None:
-    """The digest of X as it is in the order of its rows, where that tells tables apart."""
+    """Return the digest of X, in row order; None if two different tables could share it by chance."""
     tokens = exact_tokens(X)
     bits = -len(tokens) * log2(exact.rate) if exact.rate > 0 else inf
     codes = pd.factorize(tokens)[0]
@@ -99,7 +99,7 @@ def _features_key(X: Any, exact: View) -> str | None:
 
 
 def _column_keys(X: Any) -> tuple[str, ...]:
-    """Digests of columns in the order of their rows: the signs of their steps, or which texts are the same."""
+    """Return the digests of columns, in row order: of the signs of their steps, or of which texts are equal."""
     found = []
     for values in column_values(X):
         pattern: Codes = pd.factorize(values)[0] if values.dtype == np.uint64 else _steps(values)
@@ -109,21 +109,21 @@ def _column_keys(X: Any) -> tuple[str, ...]:
 
 
 def _target_key(y: NDArray[Any]) -> str | None:
-    """The digest of the target in the order of its rows, up to the names of classes, or up to a·y + b for numbers."""
+    """Return the digest of the target, in row order: up to class names or a·y + b; None if it could match by chance."""
     outputs = y if y.ndim == 2 else y[:, None]
     patterns = [_pattern(outputs[:, position]) for position in range(outputs.shape[1])]
     return _digest(np.concatenate(patterns)) if any(map(_tells, patterns)) else None
 
 
 def _pattern(target: NDArray[Any]) -> Codes:
-    """Codes of labels in the order they are first seen; of many numbers the signs of their steps."""
+    """Return the codes of labels in the order of first appearance; for many numbers, the signs of their steps."""
     numbers = target.dtype.kind in "biuf"
     values, codes = np.unique(target if numbers else target_hashes(target)[:, 0], return_inverse=True)
     return pd.factorize(codes)[0] if not numbers or len(values) <= _FEW_LABELS else _steps(codes)
 
 
 def _steps(values: NDArray[Any]) -> Codes:
-    """Whether each number is larger than the one before, 1, or smaller, -1; turned so that the first step goes up.
+    """Return the sign of each step (1 up, -1 down, 0 equal or missing), turned so that the first change is 1.
 
     >>> _steps(np.array([2.0, 2.0, -1.0, 5.0])).tolist()
     [0, 1, -1]
@@ -135,12 +135,12 @@ def _steps(values: NDArray[Any]) -> Codes:
 
 
 def _tells(codes: Codes) -> bool:
-    """Whether two tables do not have the same arrangement of codes by chance or by custom."""
+    """Return whether two different tables are unlikely to share this arrangement of codes by chance or convention."""
     return _bits(codes) >= _TELLING_BITS and not _regular(codes)
 
 
 def _bits(codes: Codes) -> float:
-    """What an arrangement of codes tells, whatever they are called: the logarithm of how many there are."""
+    """Return the information in an arrangement of codes, in bits: the log2 of the number of arrangements."""
     if not len(codes):
         return 0.0
     counts = [count for count in np.bincount(codes - codes.min()).tolist() if count]
@@ -149,9 +149,10 @@ def _bits(codes: Codes) -> float:
 
 
 def _regular(codes: Codes) -> bool:
-    """Whether an arrangement has a rule, as data sorted by class and hours of the day do: any table may have it.
+    """Return whether an arrangement follows a rule, like data sorted by class or hours of the day, as any table may.
 
-    Long ones can then be packed into far fewer bits than their counts suggest; short ones are looked at.
+    A long regular arrangement compresses to far fewer bits than its counts suggest. A short one is checked for a
+    period.
 
     >>> _regular(np.tile([0, 1, 2], 100)), _regular(np.random.default_rng(0).integers(0, 3, 300))
     (True, False)

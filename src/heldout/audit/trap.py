@@ -1,4 +1,4 @@
-"""Trap, a numbered finding about a table, and what each number means for the user."""
+"""Trap: a numbered finding about a table. This file also holds the meaning of each number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """What a finding says, why it matters and what to do about it; docs/check.md says how it is found."""
+    """Explains a finding: what it says, why it matters and what to do. docs/check.md says how it is found."""
 
     title: str
     why: str
@@ -141,7 +141,7 @@ class Trap:
 
     @property
     def message(self) -> str:
-        """What was seen, why it matters, and the way out."""
+        """What was seen, why it matters, and what to do."""
         return f"{self.seen} {self.why} {self.way_out}"
 
     def __str__(self) -> str:
@@ -149,7 +149,7 @@ class Trap:
 
 
 def shown(names: tuple[str, ...] | list[str], most: int = 5) -> str:
-    """Names of columns for a message: the first few and how many there are.
+    """Format column names for a message: the first few, and how many more there are.
 
     >>> shown(["a", "b"]), shown(list("abcdefg"))
     ("'a', 'b'", "'a', 'b', 'c', 'd', 'e' and 2 more")
@@ -159,7 +159,7 @@ def shown(names: tuple[str, ...] | list[str], most: int = 5) -> str:
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """A count with its noun.
+    """Format a count with its noun.
 
     >>> plural(1, "row"), plural(2000, "row")
     ('1 row', '2,000 rows')

@@ -1,1 +1,1 @@
-"""Where the steps of a plan are done: inline, on worker processes, on a Dask cluster."""
+"""Backends that compute the steps of a plan: inline, on worker processes, on a Dask cluster."""

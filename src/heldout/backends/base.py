@@ -20,10 +20,10 @@ OnLost = Callable[[str, bool], None]  # how a worker ended, and whether what it 
 
 
 class Backend(Protocol):
-    """Does steps in any order and gives each back with its answers.
+    """Computes steps in any order and yields each with its answers.
 
-    A step may come back in pieces, as several steps that together answer the same cells. Work that fails is answered
-    too, by `failed_step`. Closing the iterator leaves nothing under way.
+    A step may be returned in pieces, as several steps that together answer the same cells. Work that fails also gets
+    answers, from `failed_step`. Closing the iterator stops all running work.
     """
 
     def run(self, work: Work, steps: Sequence[Step]) -> Iterator[Answered]: ...
@@ -31,7 +31,7 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendSettings:
-    """Settings that every kind of backend is opened with."""
+    """The settings that every kind of backend is opened with."""
 
     jobs: int | None = None
     limits: Limits = NO_LIMITS
@@ -53,14 +53,14 @@ class Inline:
 
 
 def cut_for_limits(steps: Sequence[Step], limits: Limits) -> list[Step]:
-    """Cut brute-force steps into single fits where fits are limited, so that the limit holds for each fit."""
+    """Cut brute-force steps into single fits if fits are limited, so that the limit holds for each fit."""
     if not limits.of_fits:
         return list(steps)
     return [piece for step in steps for piece in (single_fits(step) if step.kernel == BRUTE else (step,))]
 
 
 def pieces_to_retry(step: Step, result: TaskResult) -> tuple[Step, ...]:
-    """Split a step at which workers died into single fits to try again; empty where it is a single fit already."""
+    """Split a step whose workers died into single fits to try again; empty if it is a single fit already."""
     several = len(step.candidates) * len(step.trainings) > 1
     return single_fits(step) if result.lost and step.tier == "identical" and several else ()
 

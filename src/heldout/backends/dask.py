@@ -52,7 +52,7 @@ MOST_SENT = 1 << 30  # bytes that may pass through the scheduler, which keeps th
 
 @contextmanager
 def open_dask(backend: Any, settings: BackendSettings) -> Iterator[DaskBackend]:
-    """Open the backend of a cluster, which is given by address or by client."""
+    """Open the backend of a cluster, given by address or by client."""
     with open_client(backend) as client:
         opened = DaskBackend(client, settings)
         try:
@@ -103,8 +103,8 @@ class DaskBackend:
     def send(self, ref: SharedRef) -> Future:
         """Submit the load task of a file that this process wrote.
 
-        Nothing is scattered, since scattered data are gone with the worker that holds them. Where workers see the file,
-        they map it; else its bytes are the argument of the task, which the scheduler keeps.
+        Nothing is scattered, since scattered data are lost with the worker that holds them. If workers see the file,
+        they map it. Otherwise its bytes are the argument of the task, which the scheduler keeps.
         """
         from dask import config
 
@@ -122,7 +122,7 @@ class DaskBackend:
             return self.client.submit(RemoteFile, None, Path(ref.path).read_bytes(), key=key)
 
     def send_anew(self, *, mapped: bool) -> None:
-        """Release the data, so that the next use sends them again. Unless `mapped`, send bytes from now on."""
+        """Release the data, so that the next use sends them again. Unless `mapped`, bytes are sent from now on."""
         self._mapped = self._mapped and mapped
         self.release()
 
@@ -149,7 +149,7 @@ class DaskBackend:
 
 
 def _write_context(work: Work) -> SharedRef:
-    """Write the work without its data to a file; classes and functions of the user's own modules go with it."""
+    """Write the work without its data to a file, including classes and functions of the user's own modules."""
     bare = without_data(work)
     try:
         payload = dumps(bare, importable=is_library)
@@ -163,7 +163,7 @@ def _write_context(work: Work) -> SharedRef:
 
 
 class Sent(NamedTuple):
-    """A batch that is on the cluster, and which sending of the data it reads."""
+    """A batch on the cluster, and the number of the data transfer that it uses."""
 
     future: Future
     batch: Batch
@@ -171,7 +171,7 @@ class Sent(NamedTuple):
 
 
 class InFlight:
-    """The steps of one run that are on the cluster: sends as many as workers can use, and sends lost ones again."""
+    """The steps of one run that are on the cluster. It sends as many as workers can use, and sends lost ones again."""
 
     def __init__(self, backend: DaskBackend, work: Work, steps: Sequence[Step], context: SharedRef) -> None:
         self._backend = backend
@@ -209,7 +209,7 @@ class InFlight:
                     yield step, failed_step(step, self._work, result.failure)
 
     def close(self) -> None:
-        """Cancel what is still on the cluster: workers end fits that nobody waits for."""
+        """Cancel what is still on the cluster. Workers then end fits that are no longer needed."""
         futures = [sent.future for sent in self._in_flight.values()]
         self._in_flight.clear()
         if futures and self._backend.client.status == "running":
@@ -226,7 +226,7 @@ class InFlight:
             return None
 
     def _look(self) -> None:
-        """Ask the scheduler for its workers: report those that died, give up a cluster that has none."""
+        """Ask the scheduler for its workers. Report those that died, and raise if there have been none for too long."""
         client = self._backend.client
         workers = threads_by_worker(client)
         for worker in self._workers.keys() - workers.keys():
@@ -262,7 +262,7 @@ class InFlight:
         future.add_done_callback(lambda ended: self._finished.put(ended.key))
 
     def _take(self, key: str, sent: Sent) -> list[TaskResult]:
-        """Read the results of a finished batch, by step; empty where the batch must be computed again."""
+        """Return the results of a finished batch, one per step; empty if the batch must be computed again."""
         from distributed import KilledWorker
 
         try:
@@ -302,7 +302,7 @@ class InFlight:
         self._in_flight.pop(key).future.release()
 
     def _blame(self, batch: Batch, died: str) -> list[TaskResult]:
-        """Handle a batch whose workers died: try it again alone, and if it was alone already let its steps fail."""
+        """Handle a batch whose workers died: try each step again alone or, if it was alone, let it fail."""
         if not batch.lost:
             self._queue.retry_alone(batch, died)
             return []

@@ -1,4 +1,4 @@
-"""Connects to a Dask cluster by address or client, asks for its workers, and words the errors where that fails."""
+"""Connects to a Dask cluster by address or client, asks for its workers, and builds the errors if that fails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GO_ON = Sentence("With {} what finished is kept, and the same call goes on from 
 
 
 def scheduler_address(backend: str) -> str:
-    """The scheduler's address as Dask writes it.
+    """Return the scheduler's address as Dask writes it.
 
     >>> scheduler_address("dask://node-7:9000"), scheduler_address("dask://node-7")
     ('tcp://node-7:9000', 'tcp://node-7:8786')
@@ -37,9 +37,9 @@ def scheduler_address(backend: str) -> str:
 
 @contextmanager
 def open_client(backend: Any) -> Iterator[Client]:
-    """A client of the cluster that `backend` names, which answers and has at least one worker.
+    """Yield a client of the cluster that `backend` names, once it has at least one worker.
 
-    For an address, the client is closed again at the end; a client that was passed is left as it is.
+    A client made from an address is closed at the end. A client that was passed stays open.
     """
     if isinstance(backend, str):
         client = _connect(backend)
@@ -71,7 +71,7 @@ def threads_by_worker(client: Client) -> dict[str, int]:
 
 
 def left_unexpectedly(client: Client, worker: str) -> bool:
-    """Tell whether a worker that has left the cluster died; False where it was retired on purpose."""
+    """Return whether a worker that left the cluster died; False if it was retired on purpose."""
     try:
         events = client.sync(client.scheduler.events, topic=worker, callback_timeout=ANSWER_SECONDS)
     except (OSError, TimeoutError, AttributeError) as error:

@@ -1,7 +1,7 @@
-"""The code that runs on a Dask worker: it hands a batch of steps to a supervised process beside the worker.
+"""The code that runs on a Dask worker: it passes a batch of steps to a supervised process next to the worker.
 
-Dask runs tasks on threads of one process. There a fit that crashes takes the worker with it, warnings and BLAS limits
-of two fits mix, and a fit that keeps the interpreter lock silences the worker's heartbeat.
+Dask runs tasks on threads of one process. There, a crashing fit ends the worker, two fits share warnings and BLAS
+limits, and a fit that holds the interpreter lock stops the worker's heartbeat.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _making_folder = threading.Lock()
 
 
 class Unseen(BackendError):
-    """The file that a worker is to map is not visible there."""
+    """The file that a worker should map is not visible there."""
 
 
 class Cancelled(BackendError):
-    """A batch was given up because nobody waited for it."""
+    """A batch was stopped because the client no longer waits for it."""
 
 
 class RemoteFile:
-    """A file of the client on a Dask worker: mapped where the worker sees it, else written there from its content.
+    """A file of the client on a Dask worker: mapped if the worker sees it, else written there from its content.
 
-    Dask keeps it in the worker's memory, hands it to other workers, makes it again where a worker was lost, and drops
-    it when the client needs it no more; a file that was written here goes with it.
+    Dask keeps it in the worker's memory, copies it to other workers, makes it again if a worker was lost, and drops it
+    when the client no longer needs it. A file that was written here is then deleted.
     """
 
     def __init__(self, path: str | None, content: bytes = b"") -> None:
@@ -98,7 +98,7 @@ def versions_of(modules: Iterable[str]) -> dict[str, str]:
 
 @cache
 def check_versions(modules: tuple[str, ...], wanted: frozenset[tuple[str, str]]) -> None:
-    """Refuse the work of a client that has other versions of these modules than this process."""
+    """Raise a BackendError if the client's versions of these modules differ from those of this process."""
     here = versions_of(modules)
     differ = [
         f"{name} {here.get(name, 'is missing')} (the client has {version})"
@@ -114,7 +114,7 @@ def check_versions(modules: tuple[str, ...], wanted: frozenset[tuple[str, str]])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchSettings:
-    """Settings of a batch: the versions that the worker must have, its threads and its limits."""
+    """The settings of a batch: the versions that the worker must have, its threads and its limits."""
 
     modules: tuple[str, ...]
     versions: frozenset[tuple[str, str]]
@@ -127,7 +127,7 @@ class BatchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchReport:
-    """The results of a batch; and for each process that died how it ended, and whether its task is tried again."""
+    """The results of a batch; for each process that died, how it ended and whether its task is tried again."""
 
     results: tuple[TaskResult, ...]  # by place in the batch; a value is the pickled answers
     lost: tuple[tuple[str, bool], ...] = ()
@@ -135,7 +135,7 @@ class BatchReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CancellableLimits(Limits):
-    """Limits of a batch that ends, with the fits under way, as soon as the client does not wait for it any more."""
+    """Limits of a batch that ends, together with its running fits, as soon as the client no longer waits for it."""
 
     wanted: Callable[[], bool]
 
@@ -144,10 +144,10 @@ class _CancellableLimits(Limits):
 
 
 class WorkerPools:
-    """Pools of one process for the steps of any study: as many as tasks that run at once on a Dask worker.
+    """Pools of one process each, for the steps of any study: as many as tasks that run at once on a Dask worker.
 
-    One that has had nothing to do for a while is ended, and the data it has mapped go with it: nobody has to tell the
-    worker that a study is over, or that its client died.
+    A pool that has been idle for a while is ended, which also frees the data it has mapped. Nobody thus has to tell the
+    worker that a study is over or that its client died.
     """
 
     def __init__(self, *, linger: float) -> None:
@@ -157,7 +157,7 @@ class WorkerPools:
 
     @contextmanager
     def process(self) -> Iterator[Pool]:
-        """Lend a pool to one task; a pool that fails is shut down and not used again."""
+        """Lend a pool to one task. A pool that fails is shut down and not used again."""
         with self._lock:
             pool, timer = self._idle.popitem() if self._idle else (Pool(1), None)
         if timer is not None:
@@ -185,7 +185,7 @@ _pools = WorkerPools(linger=LINGER)
 
 
 def run_step(work: SharedRef, data: SharedRef, threads: int, step: bytes) -> bytes:
-    """Compute a pickled step in a process beside a Dask worker."""
+    """Compute a pickled step in a process next to a Dask worker."""
     return dumps(_open_runner(work, data, threads)(pickle.loads(step)))
 
 
@@ -197,7 +197,7 @@ def _open_runner(work: SharedRef, data: SharedRef, threads: int) -> Callable[[An
 
 
 def run_batch(data: RemoteFile, work: RemoteFile, steps: Sequence[bytes], settings: BatchSettings) -> BatchReport:
-    """Compute pickled steps: the function of every Dask task. Returns pickled answers, or why a step has none."""
+    """Compute pickled steps; the function of every Dask task. The report holds pickled answers or failures."""
     check_versions(settings.modules, settings.versions)
     wanted, threads = _watch_task()
     runner = partial(run_step, work.ref(), data.ref(), min(settings.threads, threads))
@@ -221,7 +221,7 @@ def run_batch(data: RemoteFile, work: RemoteFile, steps: Sequence[bytes], settin
 
 
 def _watch_task() -> tuple[Callable[[], bool], int]:
-    """Return a function that tells whether a client still waits for this task; and the number of threads here."""
+    """Return a function that says whether a client still waits for this task, and the number of threads here."""
     from distributed import get_worker
 
     worker = get_worker()

@@ -1,8 +1,8 @@
-"""Starts worker processes, and tells how they ended.
+"""Starts worker processes, and reports how they ended.
 
 On Linux a fork server of `multiprocessing` imports the libraries once and forks each worker in some milliseconds.
-Elsewhere, and where that module does not work as expected, each worker is a fresh interpreter. Neither runs the
-caller's script again, so a script needs no ``__main__`` guard.
+Elsewhere, and if that module does not work as expected, each worker is a fresh interpreter. Neither runs the caller's
+script again, so a script needs no ``__main__`` guard.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ALWAYS = ("numpy", "scipy.linalg", "scipy.sparse", "sklearn.base", "sklearn.pip
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a process ended: its exit code, negative for a signal, None where nobody could see."""
+    """How a process ended: its exit code, negative for a signal; None if it is unknown."""
 
     code: int | None
 
@@ -50,7 +50,7 @@ class Ending:
 
     @property
     def killed(self) -> bool:
-        """Whether somebody else ended it, by hand or for memory; a process does not send itself this signal."""
+        """Whether another process killed it, by hand or for lack of memory: a process sends itself no SIGKILL."""
         return self.code is not None and self.code == -getattr(signal, "SIGKILL", 9)
 
 
@@ -64,7 +64,7 @@ class Process:
         self._lock = threading.Lock()
 
     def wait(self, seconds: float) -> Ending | None:
-        """How it ended, if it does within `seconds`. What its fits have started is asked to end with it."""
+        """Return how it ended; None if it still runs after `seconds`. Processes started by its fits are ended too."""
         with self._lock:
             if self._ending is None:
                 self._ending = self._wait(seconds)
@@ -78,7 +78,7 @@ class Process:
                 os.kill(self.pid, number)
 
     def forget(self) -> None:
-        """In a forked child: let go of the process, which is the parent's."""
+        """Close this forked child's handle of the process, which belongs to the parent."""
         self._ending = Ending(code=None)
 
     def _wait(self, seconds: float) -> Ending | None:
@@ -139,9 +139,9 @@ class FreshProcess(Process):
 
 
 def _end_group(pid: int | None) -> None:
-    """Ask what a worker's fits have started to end.
+    """Tell the processes that a worker's fits have started to end.
 
-    Not by SIGKILL: those that ignore this signal, as the resource trackers of Python and joblib do, tidy up first.
+    SIGKILL is not used: the resource trackers of Python and joblib ignore this signal and clean up first.
     """
     if pid is not None and hasattr(os, "killpg"):
         with suppress(ProcessLookupError, PermissionError):
@@ -149,7 +149,7 @@ def _end_group(pid: int | None) -> None:
 
 
 def launch(pipe: Connection, files: Path) -> Process:
-    """Start a worker at the other end of this pipe; `files` is the folder of its files."""
+    """Start a worker at the other end of this pipe. `files` is the folder of its files."""
     if not sys.executable:
         raise BackendError("This program embeds Python, so no worker process can be started.", USE_INLINE)
     environment = {**os.environ, WORKER_MARK: str(files), **dict.fromkeys(THREAD_VARIABLES, "1")}
@@ -191,7 +191,7 @@ class ForkServer:
         return self._server
 
     def forget(self) -> None:
-        """In a forked child: the server is the parent's, and ends with it."""
+        """Close a forked child's handle of the server, which belongs to the parent and ends with it."""
         if self._server is not None and self._server._forkserver_alive_fd is not None:
             os.close(self._server._forkserver_alive_fd)
         self._server, self._lock = None, threading.Lock()
@@ -204,7 +204,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def _unset_start_method() -> Iterator[None]:
-    """Starting the server fixes the start method of the program, which is the user's to choose."""
+    """Restore the unset start method: starting the server would fix it, but the choice is the user's."""
     method = multiprocessing.get_start_method(allow_none=True)
     try:
         yield
@@ -215,7 +215,7 @@ def _unset_start_method() -> Iterator[None]:
 
 @contextmanager
 def _environment_of_server(environment: dict[str, str]) -> Iterator[None]:
-    """What the fork server starts with: one thread a library, our path, and the current directory off the path."""
+    """Set the environment of the fork server: one thread per library, our path, and no current directory in it."""
     path = {"PYTHONPATH": os.pathsep.join(worker_path()), "PYTHONSAFEPATH": "1"}
     wanted = {**_NO_THREADS, **environment, **path}
     before = {name: os.environ.get(name) for name, value in wanted.items() if os.environ.get(name) != value}
@@ -231,7 +231,7 @@ def _environment_of_server(environment: dict[str, str]) -> Iterator[None]:
 
 
 def worker_path() -> tuple[str, ...]:
-    """Our sys.path in a form that another process reads the same way."""
+    """Return our sys.path in a form that another process reads in the same way."""
     return tuple(os.path.abspath(entry) for entry in sys.path)
 
 
@@ -243,7 +243,7 @@ def _current_folder() -> str:
 
 
 def _names_to_preload() -> list[str]:
-    """What a worker imports first: the scientific packages of this process, as its studies use them."""
+    """Return what a worker imports first: the scientific packages that this process has loaded."""
     loaded = [name.split(".")[:2] for name in tuple(sys.modules)]
     ours = {".".join(parts) for parts in loaded if parts[0] in _PRELOADED and not parts[-1].startswith("_")}
     return [*_ALWAYS, *sorted(ours.intersection(sys.modules))]

@@ -1,4 +1,4 @@
-"""Limits of a study: the number of worker processes, time for a fit and for the whole, and memory."""
+"""Limits of a study: the number of worker processes, the time of a fit and of the whole study, and memory."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _MOST_ON_WINDOWS = 60  # WaitForMultipleObjects takes at most 64 handles
 
 
 class OutOfTime(Exception):
-    """The time of the whole study is up. Never leaves the engine."""
+    """The time limit of the study has passed. The engine always catches this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a run may take; None is no limit."""
+    """The resources that a run may use. None is no limit."""
 
     fit_seconds: float | None = None
     fit_bytes: int | None = None
@@ -40,7 +40,7 @@ class Limits:
 
     @property
     def of_fits(self) -> bool:
-        """Whether single fits are limited, which takes a worker process that can be ended."""
+        """Whether single fits are limited, which needs a worker process that can be ended."""
         return self.fit_seconds is not None or self.fit_bytes is not None
 
     def time_left(self) -> float:
@@ -55,13 +55,13 @@ NO_LIMITS = Limits()
 
 
 def limits_of(options: Options, *, deadline: float | None = None) -> Limits:
-    """The limits that the options set."""
+    """Return the limits that the options set."""
     assert options.fit_memory is None or isinstance(options.fit_memory, int), "Options reads texts"
     return Limits(fit_seconds=options.fit_timeout, fit_bytes=options.fit_memory, deadline=deadline)
 
 
 def allowed_jobs(requested: int | None) -> int:
-    """The number of workers to use for a request of `requested`: 1 where another level already runs in parallel.
+    """Return the number of workers for a request of `requested`; 1 if another level already runs in parallel.
 
     Negative numbers count from the number of CPUs as in joblib (-1: all, -2: all but one). None stands for all CPUs
     that this process may use (its affinity and its cgroup's limit are honoured).
@@ -85,7 +85,7 @@ def allowed_jobs(requested: int | None) -> int:
 
 
 def already_parallel() -> bool:
-    """Whether another level shares the CPUs out: a heldout worker, a joblib or multiprocessing child, `one_thread`."""
+    """Return whether an outer level divides the CPUs already: a heldout, joblib or other worker, or `one_thread`."""
     if os.environ.get(WORKER_MARK) or multiprocessing.parent_process() is not None:
         return True
     backend = get_active_backend()[0]
@@ -109,7 +109,7 @@ def _whole_number(requested: int | None) -> int | None:
 
 @cache
 def total_memory() -> int:
-    """The machine's memory in bytes, or what the control group of this process leaves it."""
+    """Return the machine's memory in bytes, or the limit of this process's control group if that is lower."""
     total = int(psutil.virtual_memory().total)
     for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         text = _text(file)
@@ -119,7 +119,7 @@ def total_memory() -> int:
 
 
 def private_memory(pid: int) -> int:
-    """The bytes that a process holds for itself, without what it maps together with others; 0 once it has ended."""
+    """Return a process's private memory in bytes, without memory that it shares with others; 0 once it has ended."""
     try:
         held = psutil.Process(pid).memory_info()
     except psutil.Error:
@@ -128,7 +128,7 @@ def private_memory(pid: int) -> int:
 
 
 def memory_kills() -> int | None:
-    """How many processes this system has killed for memory since it started; None where it does not say."""
+    """Return how many processes this system has killed for memory since it started; None if it does not say."""
     counts = dict(line.partition(" ")[::2] for line in _text("/proc/vmstat").splitlines())
     return int(counts["oom_kill"]) if "oom_kill" in counts else None
 

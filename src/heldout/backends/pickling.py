@@ -1,4 +1,4 @@
-"""Pickles objects for workers: classes and functions that a worker could not import travel by value."""
+"""Pickles objects for workers. Classes and functions that a worker could not import are pickled by value."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
 
 def _reduce_array(array: np.ndarray[Any, Any]) -> Any:
-    """Pickle an array out of band also where numpy would not, so that workers map it and do not copy it."""
+    """Pickle an array out of band, even if numpy would not, so that workers map it and do not copy it."""
     if array.dtype.kind in "mM":
         native = array.astype(array.dtype.newbyteorder("="), order="K", copy=False)
         return _as_dates, (native.view(np.int64), native.dtype.str)
@@ -85,7 +85,7 @@ def _as_dates(numbers: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]
 
 @lru_cache(maxsize=4096)
 def _findable(name: str) -> bool:
-    """Whether a fresh interpreter with our path would find this loaded module; only ``.py`` modules are doubted."""
+    """Return whether a fresh interpreter with our path would find this module. Only ``.py`` modules are checked."""
     if not str(getattr(sys.modules[name], "__file__", None)).endswith(".py"):
         return True
     path = None
@@ -99,7 +99,7 @@ def _findable(name: str) -> bool:
 
 
 def explain_unpicklable(obj: object) -> str:
-    """Say which part of `obj` cannot be pickled; nothing (an empty text) when all of it can.
+    """Return which part of `obj` cannot be pickled; an empty text if all of it can.
 
     >>> import threading
     >>> from sklearn.linear_model import Ridge

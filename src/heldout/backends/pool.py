@@ -1,4 +1,4 @@
-"""A supervised pool of local worker processes: tasks are sent, results stream out, a dead worker costs one task."""
+"""A supervised pool of local worker processes. It sends tasks and yields results; a dead worker costs one task."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ LIMIT_EVERY = 0.05  # seconds between looks at their memory where it is limited:
 
 
 class Pool:
-    """Local worker processes, `jobs` of them, that do tasks of one context after another.
+    """A pool of `jobs` local worker processes, which compute the tasks of one context after another.
 
-    Workers do not run the caller's script again, and what it defines travels by value. A pool serves one run at a time.
+    Workers do not run the caller's script again; what the script defines is pickled by value. A pool serves one run at
+    a time.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -41,11 +42,11 @@ class Pool:
 
     @property
     def usable(self) -> bool:
-        """Whether it belongs to this process and was not shut down."""
+        """Whether the pool belongs to this process and was not shut down."""
         return self._finalizer.alive and self._pid == os.getpid()
 
     def start(self, most: int | None = None) -> None:
-        """Start the workers that are missing, up to `most`, and return at once: they start by themselves."""
+        """Start missing workers, up to `most` (None: all), and return at once. They get ready in the background."""
         if not self.usable:
             raise BackendError(
                 "This pool was shut down, or belongs to the process that forked this one. Make a new one."
@@ -56,7 +57,7 @@ class Pool:
             self.workers.append(WorkerProcess())
 
     def ready(self) -> int:
-        """How many workers take tasks already, without waiting for any."""
+        """Return how many workers are ready for tasks, without waiting."""
         for worker in self.workers:
             if not worker.ready and worker.connection.poll(0):
                 worker.receive()
@@ -71,12 +72,13 @@ class Pool:
         limits: Limits = NO_LIMITS,
         on_lost: Callable[[str, bool], None] | None = None,
     ) -> Iterator[TaskResult]:
-        """Do ``context(argument)`` for each task, and yield results as they finish, in any order.
+        """Compute ``context(argument)`` for each task, and yield results as they finish, in any order.
 
         The context is pickled and sent to each worker once; large data go into it as a `SharedRef`. A task is its id,
-        its argument, and how many fits it is, if not one: it may take as often the time. Short tasks are sent together,
-        unless single fits are limited. `on_lost` is told of each worker that died: how it ended, and whether what it
-        was at is tried again. A task that raised, or at which workers died again when it ran alone, has a `Failure`.
+        its argument, and the number of fits in it if that is not one, by which its time limit is multiplied. Short
+        tasks are sent together, unless single fits are limited. `on_lost` is called for each worker that died, with how
+        it ended and whether its task is tried again. A task has a `Failure` if it raised, or if its workers died again
+        when it ran alone.
         """
         if self.running:
             raise BackendError(
@@ -124,7 +126,7 @@ class Pool:
                 worker.give(run.context, batch, 2 * run.queue.batch_seconds, run.limits.fit_seconds)
 
     def _collect(self, run: _Run, seconds: float) -> list[TaskResult]:
-        """Wait for messages or deaths of workers, and return the results that they bring."""
+        """Wait for messages or deaths of workers, and return the results that follow."""
         speaking = wait([worker.connection for worker in self.workers], timeout=seconds)
         finished: list[TaskResult] = []
         for worker in list(self.workers):
@@ -142,7 +144,7 @@ class Pool:
         return finished
 
     def _replace(self, worker: WorkerProcess, run: _Run) -> list[TaskResult]:
-        """Put a fresh worker in a dead one's place."""
+        """Replace a dead worker by a new one."""
         self.workers.remove(worker)
         ending = worker.end(5.0)
         if not worker.ready and ending.code is not None:  # None: its fork server was killed, which starts again
@@ -160,7 +162,7 @@ class Pool:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """State of one run of a pool: the queue, the limits, and how many idle workers died in a row."""
+    """The state of one run of a pool: the queue, the limits, and how many idle workers died in a row."""
 
     context: bytes
     queue: TaskQueue
@@ -188,7 +190,7 @@ class _Run:
         ]
 
     def take_crash(self, worker: WorkerProcess, ending: Ending) -> list[TaskResult]:
-        """Decide what becomes of the tasks of a dead worker: they are tried again, each alone, or they fail."""
+        """Handle the tasks of a dead worker: each is tried again alone, or fails."""
         crash, batch = worker.crash(ending), worker.batch
         if batch is None:
             self.idle_crashes += 1
@@ -215,9 +217,9 @@ class _Run:
 
 @contextmanager
 def _memory_measured(workers: Sequence[WorkerProcess], most: int | None) -> Iterator[None]:
-    """Measure the workers while the body runs, and end those whose task takes more memory than it may.
+    """Measure the workers while the body runs, and end those whose task uses more memory than allowed.
 
-    A thread of its own looks: the caller may be busy with results, so the loop of a run would look too seldom.
+    This needs its own thread: the caller may be busy with results, so the loop of a run would check too seldom.
     """
     stop = threading.Event()
 
@@ -262,9 +264,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def shared_pool(jobs: int) -> Pool:
-    """The pool of `jobs` workers that this thread's studies use one after another.
+    """Return the pool of `jobs` workers that this thread's studies use one after another.
 
-    While a run of it is still open (a study within a study) another is made, and the one before ends with its run.
+    If one of its runs is still open (a study within a study), another pool is made, and the old one ends with its run.
     """
     pool: Pool | None = getattr(_of_this_thread, "pool", None)
     if pool is None or not pool.usable or pool.running or pool.jobs != jobs:

@@ -1,4 +1,4 @@
-"""The backend of local worker processes: which steps go to workers, and what becomes of those that fail there."""
+"""The backend of local worker processes: which steps go to workers, and how their failures are handled."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RUN_HERE = Sentence("Run it in this process with {}, or make that attribute pick
 
 
 class Processes:
-    """Computes steps on local worker processes; work that may be too short for them begins in this process."""
+    """Computes steps on local worker processes. Work that may be too short for them begins in this process."""
 
     inline_seconds = 0.0  # of all studies: those that were each too short for workers add up
 

@@ -1,4 +1,4 @@
-"""Finds the backend that `backend=` names. A new kind is one more file and an entry here, or is registered."""
+"""Finds the backend that `backend=` names. A new kind is one more file with an entry here, or is registered."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _open_inline(_: Any, settings: BackendSettings) -> AbstractContextManager[Ba
 
 
 def _open_processes(backend: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
-    """Unless asked for, one job needs no worker process where fits are not limited; short studies need none either."""
+    """Open worker processes. Unless asked for, one job without limits of fits runs inline, as do short studies."""
     jobs, as_needed = allowed_jobs(settings.jobs), backend is None
     if as_needed and jobs == 1 and not settings.limits.of_fits:
         return nullcontext(Inline(settings.limits))
@@ -45,7 +45,7 @@ def _open_processes(backend: Any, settings: BackendSettings) -> AbstractContextM
 
 
 def names_dask(backend: Any) -> bool:
-    """Whether `backend` is an address of a Dask scheduler, or a client of one.
+    """Return whether `backend` is an address of a Dask scheduler, or a client of one.
 
     >>> names_dask("dask://localhost:8786"), names_dask("processes")
     (True, False)
@@ -63,7 +63,7 @@ def _open_dask(backend: Any, settings: BackendSettings) -> AbstractContextManage
 
 
 def _still_open(backend: Any) -> bool:
-    """False for a client that was closed, or has lost its scheduler."""
+    """Return whether a client is still running. An address can always be opened."""
     return isinstance(backend, str) or backend.status == "running"
 
 
@@ -76,12 +76,12 @@ KINDS = [
 
 
 def register_backend(kind: BackendKind) -> None:
-    """Add a kind of backend: `backend=` may name it from now on."""
+    """Add a kind of backend, so that `backend=` may name it."""
     KINDS.append(kind)
 
 
 def open_backend(backend: Any, settings: BackendSettings) -> AbstractContextManager[Backend]:
-    """The backend that the user asked for; None decides by the work there is."""
+    """Open the backend that the user asked for. None chooses by the amount of work."""
     kind = _kind_of(backend)
     if kind is None:
         near = did_you_mean(str(backend), [kind.example for kind in KINDS[1:]])
@@ -90,7 +90,7 @@ def open_backend(backend: Any, settings: BackendSettings) -> AbstractContextMana
 
 
 def is_usable(backend: Any) -> bool:
-    """Whether a backend that was used once can be used again: False for a client that was closed."""
+    """Return whether a backend that was used before can be used again; False for a closed client."""
     kind = _kind_of(backend)
     return kind is not None and kind.usable(backend)
 

@@ -1,4 +1,4 @@
-"""Writes objects to temporary files that every worker maps, so that data are in memory once."""
+"""Writes objects to temporary files that every worker maps, so that the data are in memory only once."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class SharedRef:
     path: str
 
     def open(self) -> Any:
-        """Map the file and rebuild the object on the mapping. Keep what it returns: each call builds it anew.
+        """Map the file and rebuild the object from it. Keep the result, since each call builds a new one.
 
-        Arrays of plain numbers come out read-only and lie in the page cache, which all processes share.
+        Arrays of plain numbers are read-only and lie in the page cache, which all processes share.
         """
         try:
             with open(self.path, "rb") as file:
@@ -54,10 +54,10 @@ class SharedRef:
 
 
 def share(obj: object, folder: str | os.PathLike[str], name: str) -> SharedRef:
-    """Write an object once below `folder` under `name`, for workers to map.
+    """Write an object once to the file `name` in `folder`, for workers to map.
 
-    Its buffers (numpy, pandas, scipy sparse, Arrow) are kept apart from its pickle. The name is a fingerprint of the
-    content: a file of that name is taken as it is.
+    Its buffers (numpy, pandas, scipy sparse, Arrow) are stored apart from its pickle. The name is a fingerprint of the
+    content, so an existing file of that name is reused.
     """
     path = Path(folder) / name
     if path.exists():
@@ -86,7 +86,7 @@ def share(obj: object, folder: str | os.PathLike[str], name: str) -> SharedRef:
 
 
 def _write(path: Path, parts: list[memoryview]) -> None:
-    """Write the parts, each at an aligned place, then their places, which the first bytes of the file lead to."""
+    """Write the parts at aligned offsets, then a table of the offsets. The first bytes of the file point to it."""
     handle, unfinished = tempfile.mkstemp(prefix=".unfinished-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -112,7 +112,7 @@ _mine: tuple[int, Path] | None = None  # the process that made it, and the folde
 
 
 def transport_folder() -> Path:
-    """This process's own temporary directory, which only its user may enter and which goes when the process ends."""
+    """Return this process's temporary directory, which only its user may enter and which is removed when it ends."""
     global _mine
     if _mine is None or _mine[0] != os.getpid() or not _mine[1].exists():
         sweep_left_behind()
@@ -139,7 +139,7 @@ def _remove(pid: int, path: Path, lock: BinaryIO | None) -> None:
 
 
 def lock_folder(folder: Path) -> BinaryIO | None:
-    """Hold the folder's lock, which the system lets go when we end, however we end. None if another holds it."""
+    """Lock the folder; the system releases the lock when this process ends in any way. None if another holds it."""
     if fcntl is None:
         return None
     file = open(folder / _LOCK, "ab")  # noqa: SIM115 (open as long as we live)
@@ -152,7 +152,7 @@ def lock_folder(folder: Path) -> BinaryIO | None:
 
 
 def sweep_left_behind() -> None:
-    """Remove the folders of programs that were killed before they could."""
+    """Remove the folders of programs that were killed before they could do so."""
     if fcntl is None:
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):

@@ -1,4 +1,4 @@
-"""The queue of tasks of one run, which sends them in batches of a measured size; and the results of tasks."""
+"""The queue of tasks of one run, which forms batches by measured durations; and the results of tasks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Failure:
 class TaskResult:
     """The result of one task: a value, or a failure; and the seconds it took in its worker.
 
-    `lost` says how the workers ended that died at it.
+    `lost` says how each worker that died during it ended.
     """
 
     task_id: Any
@@ -35,7 +35,7 @@ class TaskResult:
 
 
 class Task(NamedTuple):
-    """A name, which stays here; an argument, which is pickled; and how many fits it takes: each may take its time."""
+    """A task: an id, which is not sent; an argument, which is pickled; and its number of fits, for time limits."""
 
     id: Any
     argument: Any
@@ -43,17 +43,17 @@ class Task(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Tasks sent together. One whose worker died is sent alone, with how all workers ended that died at it."""
+    """Tasks that are sent together. If its worker dies, each task is sent alone; `lost` says how its workers ended."""
 
     tasks: tuple[Task, ...]
     lost: tuple[str, ...] = ()
 
 
 class TaskQueue:
-    """Queue of the tasks of a run that are still to be sent, in batches that last about equally long.
+    """Queue of the tasks of a run that are still to be sent, in batches of about equal duration.
 
-    A batch is about `batch_seconds` of work; the last ones are smaller, so that all workers end together. Tasks whose
-    worker died come last, one at a time, while nothing else is under way.
+    A batch is about `batch_seconds` of work. The last ones are smaller, so that all workers finish together. Tasks
+    whose worker died come last, one at a time, while no other task is running.
     """
 
     def __init__(self, tasks: Iterable[Any], *, batch_seconds: float, one_by_one: bool = False) -> None:
@@ -67,7 +67,7 @@ class TaskQueue:
         return len(self._waiting) + len(self._crashed)
 
     def next_batch(self, workers: int, *, idle: bool) -> Batch | None:
-        """Take the next batch for one of so many workers; `idle` tells that no task of this run is under way."""
+        """Return the next batch for one of `workers` workers, or None. `idle` says that no task is running."""
         if self._waiting:
             size = min(self._batch_size(), -(-len(self._waiting) // (2 * workers)))
             return Batch(tuple(self._waiting.popleft() for _ in range(size)))
@@ -78,15 +78,15 @@ class TaskQueue:
         self._waiting.append(task)
 
     def put_back(self, tasks: tuple[Task, ...]) -> None:
-        """Put back tasks that were not done, and for no fault of their own: they come next."""
+        """Put back tasks that were not computed through no fault of their own. They come next."""
         self._waiting.extendleft(reversed(tasks))
 
     def retry_alone(self, batch: Batch, ending: str) -> None:
-        """Try each task of a batch whose worker died again, alone and after all others."""
+        """Queue each task of a batch whose worker died, to be tried alone after all others."""
         self._crashed.extend(Batch((task,), (*batch.lost, ending)) for task in batch.tasks)
 
     def observe(self, seconds: float) -> None:
-        """Note how many seconds each task of a finished batch took: the next batches are sized by it."""
+        """Record the seconds per task of a finished batch, which determine the size of later batches."""
         self._mean_seconds = seconds if self._mean_seconds is None else 0.5 * (self._mean_seconds + seconds)
 
     def _batch_size(self) -> int:
@@ -96,7 +96,7 @@ class TaskQueue:
 
 
 def read_outcome(task_id: Any, outcome: tuple[str, Any, float], lost: tuple[str, ...]) -> TaskResult:
-    """Make the result of a task from the message of its worker: a kind, a pickled value or an error, and seconds."""
+    """Make the result of a task from the worker's message: a kind, a pickled value or an error, and seconds."""
     kind, content, seconds = outcome
     if kind == "value":
         try:

@@ -28,7 +28,7 @@ THREAD_VARIABLES = (
 
 @lru_cache(maxsize=1)
 def find_libraries(modules: int) -> ThreadpoolController:
-    """Find the loaded BLAS and OpenMP libraries, once for each count of imported modules: this takes a millisecond."""
+    """Find the loaded BLAS and OpenMP libraries. It takes a millisecond, so it is cached by the number of modules."""
     return ThreadpoolController()
 
 
@@ -39,7 +39,7 @@ class _Blas:
         self.forget()
 
     def forget(self) -> None:
-        """Nobody holds it: a fork has none of the threads that did."""
+        """Reset the state. A forked child calls this, since it has none of the threads that set limits."""
         self._lock = Lock()
         self._holders = 0
         self._limits: list[Any] = []
@@ -66,7 +66,7 @@ class _Blas:
 
 
 def _let_any_thread_set_it() -> None:
-    """threadpoolctl 3.8 and later lets nobody but the first thread change OpenBLAS; here the last one sets it back."""
+    """Let this thread change OpenBLAS: threadpoolctl 3.8 and later allows that only to the first one that did."""
     clear = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
     if clear is not None:
         clear(force=True)
@@ -80,7 +80,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def _one_openmp_thread(controller: ThreadpoolController) -> Iterator[None]:
-    """Hold OpenMP to one thread for the thread that calls; the BLAS is the whole process's."""
+    """Limit OpenMP to one thread, for the calling thread only. BLAS limits hold for the whole process."""
     outer = getattr(_here, "limited", None)
     if outer is controller:  # as it is already: each call of a library gives other threads a turn of milliseconds
         yield
@@ -95,7 +95,7 @@ def _one_openmp_thread(controller: ThreadpoolController) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold everything inside to one thread of this process.
+    """Limit everything inside to one thread of this process.
 
     BLAS and OpenMP libraries are limited to one thread, and joblib to its sequential backend, so that an estimator's
     own ``n_jobs=-1`` starts nothing. Sums that depend on a library's thread count become the same for every backend.

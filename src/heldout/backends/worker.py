@@ -1,15 +1,15 @@
-"""The program of a worker process: receive tasks, do them one after another, send back what came of each.
+"""The program of a worker process: it receives tasks, computes them one after another, and sends back results.
 
 Messages are pickled tuples. From the parent::
 
-    ("context", payload, path)               hold the callable in `payload`; `path` is the parent's sys.path
+    ("context", payload, path)               keep the callable in `payload`; `path` is the parent's sys.path
     ("do", arguments, budget, limit)         call it with each argument; begin none after `budget` seconds but the
                                              first; end this process when they take `limit` seconds
 
 To the parent::
 
-    ("ready", pid, held)                     all is imported, and takes so many bytes
-    ("not started", text)                    it is not, for this reason
+    ("ready", pid, held)                     imports are done; the process holds `held` bytes
+    ("not started", text)                    it could not start; `text` says why
     ("done", outcomes)                       ("value", pickle, seconds) or ("error", summary, seconds) a task, for fewer
                                              tasks than arguments when the budget was spent
     ("broken", summary)                      the context cannot be loaded here
@@ -49,7 +49,7 @@ _PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What the fork server runs in a new worker: the caller's environment and folder, then `main`."""
+    """Runs in a new worker of the fork server: sets the caller's environment and folder, then calls `main`."""
 
     environment: dict[str, str]
     folder: str
@@ -77,7 +77,7 @@ class Start:
 
 
 def worker_command(handle: int, path: Sequence[str]) -> list[str]:
-    """The command of a fresh interpreter that serves the pipe `handle`, with this path."""
+    """Return the command of a fresh interpreter that serves the pipe `handle`, with this path."""
     return [sys.executable, "-P", "-c", PROGRAM, "heldout-worker", str(handle), *path]
 
 
@@ -106,7 +106,7 @@ def main(handle: int) -> None:
 
 
 def import_all(names: str) -> None:
-    """Import the modules of a list with commas, which tasks will need."""
+    """Import the modules of a comma-separated list, which tasks will need."""
     for name in names.split(",") if names else ():
         with suppress(Exception):  # a context that needs it will say so
             importlib.import_module(name)
@@ -119,7 +119,7 @@ def _offer_to_be_killed_first() -> None:
 
 
 def _open_traces(path: Path) -> TextIO:
-    """A file for tracebacks of all threads: of a crash, of a limit of time, and when the parent asks by a signal."""
+    """Open a file for tracebacks of all threads: of a crash, at a time limit, and when the parent sends a signal."""
     file = path.open("w", encoding="utf-8")
     faulthandler.enable(file=file)
     if hasattr(faulthandler, "register"):
@@ -186,7 +186,7 @@ class _Worker:
 
     @contextmanager
     def _ended_after(self, seconds: float | None) -> Iterator[None]:
-        """End this process, wherever the body is, when it takes longer; its traces say where it was."""
+        """End this process if the body takes longer than `seconds` (if not None). The tracebacks show where it was."""
         if seconds is None:
             yield
             return
@@ -198,7 +198,7 @@ class _Worker:
 
 
 def _end_all() -> NoReturn:
-    """End this process, for which nobody waits any more, and what its fits have started."""
+    """End this process, which nobody waits for any more, and the processes that its fits have started."""
     with suppress(AttributeError, OSError):
         if os.getpgid(0) == os.getpid():
             os.killpg(0, signal.SIGTERM)

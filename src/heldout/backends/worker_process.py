@@ -1,4 +1,4 @@
-"""A worker process as its parent sees it: sends tasks, receives messages, measures memory, and tells how it ended."""
+"""A worker process as seen by its parent: sends tasks, receives messages, measures memory, and reports how it ended."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TIMED_OUT = "Timeout ("  # what `faulthandler` writes before it ends a worker
 
 
 def pack_context(context: Callable[[Any], Any]) -> bytes:
-    """The message that gives workers the callable of a run, with the path it is loaded from."""
+    """Return the message that sends workers the callable of a run, with the path to import from."""
     return pickle.dumps(("context", _pickled(context), list(worker_path())), protocol=5)
 
 
@@ -45,7 +45,7 @@ def _pickled(obj: object) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crash:
-    """How a worker died: its exit, the traceback that it wrote, its memory, and which limit it was ended for."""
+    """How a worker died: its exit, the traceback that it wrote, its memory, and the limit that it exceeded, or None."""
 
     ending: Ending
     traceback: str
@@ -53,7 +53,7 @@ class Crash:
     limit: Failure | None = None
 
     def failure(self, *, tries: int, for_memory: bool) -> Failure:
-        """The failure of a task whose worker died each time; `for_memory` when the system killed it for that."""
+        """Return the failure of a task whose workers died. `for_memory` says that the system killed them for memory."""
         size = f" Its process was seen to hold {show_bytes(self.peak)}." if self.peak else ""
         again = f" It was tried {tries} times, the last time with nothing beside it." if tries > 1 else ""
         if for_memory:
@@ -65,7 +65,7 @@ class Crash:
 
 
 class WorkerProcess:
-    """One worker. It starts while the caller goes on; `ready` tells when it takes tasks."""
+    """One worker. It starts in the background; `ready` says whether it takes tasks."""
 
     def __init__(self) -> None:
         self._born = time.monotonic()
@@ -87,7 +87,7 @@ class WorkerProcess:
             theirs.close()
 
     def receive(self) -> tuple[Any, ...] | None:
-        """The next message, once the connection is readable; None when the worker is dead."""
+        """Return the next message, once the connection is readable; None if the worker is dead."""
         try:
             message: tuple[Any, ...] = pickle.loads(self.connection.recv_bytes())
         except (EOFError, OSError):
@@ -100,15 +100,15 @@ class WorkerProcess:
         return message
 
     def dead(self) -> bool:
-        """Whether the process has ended, for the rare case that a child of its own keeps the pipe open."""
+        """Return whether the process has ended. This is for the rare case that a child process keeps the pipe open."""
         return self.process.wait(0.0) is not None
 
     def late(self) -> bool:
-        """Whether it should have been ready before now."""
+        """Return whether it is not ready in time."""
         return not self.ready and time.monotonic() - self._born > START_SECONDS
 
     def give(self, context: bytes, batch: Batch, budget: float, fit_seconds: float | None) -> None:
-        """Send tasks, and their context if the worker does not have it. `receive` notices a dead worker, not this."""
+        """Send tasks, and their context if the worker lacks it. A dead worker is noticed by `receive`, not here."""
         arguments = [_pickled(task.argument) for task in batch.tasks]
         self._sent += 1
         self.batch, self._fit_seconds = batch, fit_seconds
@@ -120,7 +120,7 @@ class WorkerProcess:
             self.connection.send_bytes(pickle.dumps(("do", arguments, budget, limit), protocol=5))
 
     def measure_memory(self, most: int | None) -> None:
-        """Remember how much memory it holds; end it where what its task has added is more than `most`."""
+        """Record how much memory it holds, and end it if its task has added more than `most`; None is no limit."""
         number = self._sent
         if self.batch is None or self._over_memory is not None:
             return
@@ -141,7 +141,7 @@ class WorkerProcess:
             self._kill()
 
     def crash(self, ending: Ending) -> Crash:
-        """What is known of its end."""
+        """Return what is known of its end, and remove its files."""
         traces = ""
         with suppress(OSError):
             traces = (self._files / TRACES).read_text(encoding="utf-8", errors="replace")[:_LONGEST_TRACES]
@@ -160,7 +160,7 @@ class WorkerProcess:
         return Crash(ending=ending, traceback=traces, peak=self._peak, limit=limit)
 
     def end(self, seconds: float) -> Ending:
-        """Close the pipe, which ends the worker; kill it when it does not within `seconds`."""
+        """Close the pipe, which ends the worker. Kill it if it does not end within `seconds`."""
         self.connection.close()
         ending = self.process.wait(max(seconds, 0.0))
         if ending is None:
@@ -177,6 +177,6 @@ class WorkerProcess:
         self.process.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def forget(self) -> None:
-        """In a forked child: let go of the pipe without touching the parent's worker."""
+        """Close the pipe of a forked child, without affecting the parent's worker."""
         self.connection.close()
         self.process.forget()

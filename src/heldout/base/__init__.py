@@ -1,1 +1,1 @@
-"""Used by every room: errors, options, events, findings, seeds, row keys and small frozen values."""
+"""Shared by all rooms: errors, options, events, findings, seeds, row keys and small frozen values."""

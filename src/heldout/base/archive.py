@@ -40,7 +40,7 @@ _SAME_TIME = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """What a kind of file calls itself, and which version of it this heldout writes and reads."""
+    """Names a kind of file, and the version of its format that this heldout writes and reads."""
 
     name: str  # in the file: "heldout result"
     words: str  # in errors: "a saved result"
@@ -50,7 +50,7 @@ class Format:
 
 
 def write_archive(path: str | Path, form: Format, manifest: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a file; an existing one is replaced only once the new one is whole."""
+    """Write a file. An existing one is replaced only after the new one is complete."""
     target = Path(path)
     unfinished = target.with_name(target.name + ".part")
     head = {"format": form.name, "version": form.version, **manifest}
@@ -65,7 +65,7 @@ def write_archive(path: str | Path, form: Format, manifest: Mapping[str, Any], a
 
 @contextmanager
 def refused_unless_whole(path: str | Path, form: Format) -> Iterator[None]:
-    """Turn whatever goes wrong inside with a file that is not whole into a StoredError that names it."""
+    """Convert errors raised inside by a damaged or incomplete file to a StoredError that names it."""
     try:
         yield
     except FileNotFoundError:
@@ -81,7 +81,7 @@ def refused_unless_whole(path: str | Path, form: Format) -> Iterator[None]:
 
 @contextmanager
 def opened_archive(path: str | Path, form: Format) -> Iterator[tuple[dict[str, Any], zipfile.ZipFile]]:
-    """Open a file of this format: yields its manifest, and the zip to read arrays from. No code in it can run."""
+    """Open a file of this format, and yield its manifest and the zip file with its arrays. It cannot run code."""
     with refused_unless_whole(path, form), zipfile.ZipFile(path) as file:
         manifest = json.loads(file.read(form.manifest))
         if not isinstance(manifest, dict) or manifest.get("format") != form.name:
@@ -95,7 +95,7 @@ def opened_archive(path: str | Path, form: Format) -> Iterator[tuple[dict[str, A
 
 
 class StoredColumn(msgspec.Struct):
-    """A column in the JSON of a file: the name of its array, or its values."""
+    """A column in the JSON of a file: the name of its array or, if `array` is None, its values."""
 
     array: str | None = None
     values: list[Any] | None = None
@@ -108,7 +108,7 @@ def read_array(file: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
 
 
 def pack_columns(folder: str, columns: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
-    """Put columns of plain dtype into arrays of their own, and anything else into the JSON, value by value."""
+    """Store columns of plain dtype as separate arrays, and other columns as values in the JSON."""
     packed: dict[str, Any] = {}
     for i, (name, values) in enumerate(columns.items()):
         if isinstance(values, np.ndarray) and values.dtype.kind in "biufmM":
@@ -120,7 +120,7 @@ def pack_columns(folder: str, columns: Mapping[str, Any], arrays: Arrays) -> dic
 
 
 def unpack_columns(packed: Mapping[str, StoredColumn], file: zipfile.ZipFile) -> dict[str, Any]:
-    """Read the columns that :func:`pack_columns` packed, which must be of one length."""
+    """Read the columns that :func:`pack_columns` packed. They must have equal lengths."""
     columns = {
         name: column.values or [] if column.array is None else read_array(file, column.array)
         for name, column in packed.items()

@@ -1,4 +1,4 @@
-"""The builds that numbers depend on: Python, libraries and the kind of machine; and which modules are libraries."""
+"""The software and machine that numbers depend on, and which modules belong to installed libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _builds() -> tuple[tuple[str, str], ...]:
 
 
 def environment() -> dict[str, str]:
-    """The builds that the numbers depend on."""
+    """Return the software versions and machine type that numbers depend on."""
     return dict(_builds())
 
 
@@ -30,7 +30,7 @@ def _library_folders() -> tuple[Path, ...]:
 
 @cache
 def is_library(module: str) -> bool:
-    """Whether a module was installed rather than written beside the study."""
+    """Return whether a module was installed, rather than written by the user next to the study."""
     top = module.partition(".")[0]
     if top in sys.builtin_module_names or top in sys.stdlib_module_names or top == "heldout":
         return True
@@ -50,7 +50,7 @@ _distributions = cache(packages_distributions)
 
 @cache
 def library_version(module: str) -> tuple[str, str] | None:
-    """The library that a module belongs to and its version; None for Python's own, which has one version with it."""
+    """Return the name and version of a module's library; None for the standard library, which has Python's version."""
     top = module.partition(".")[0]
     if top in sys.builtin_module_names or top in sys.stdlib_module_names:
         return None

@@ -37,7 +37,7 @@ from heldout.base.registered import registered
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument in a message, with a value where one is advised: Python writes pool=True, the command --pool."""
+    """An argument named in a message, with a value if one is advised. Python shows pool=True, the command --pool."""
 
     name: str
     value: Any = ...
@@ -51,7 +51,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Splitter:
-    """A splitter in a message: Python writes KFold(5), the command kfold:5."""
+    """A splitter named in a message. Python shows KFold(5), the command kfold:5."""
 
     name: str
     size: Any = ""
@@ -62,7 +62,7 @@ class Splitter:
 
 
 class Sentence:
-    """A message that names arguments and splitters: Python and the command line each write them in their own way.
+    """A message that names arguments and splitters, which Python and the command line write in different ways.
 
     >>> sentence = Sentence("Pass {}, or use {}.", Argument("time"), Splitter("KFold", 5))
     >>> str(sentence)
@@ -196,7 +196,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _clipped(name: str) -> str:
-    """Cut a name off, since data may have names of any length."""
+    """Shorten a name, since names in data can have any length."""
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
@@ -206,7 +206,7 @@ def first_line(error: BaseException) -> str:
 
 
 def named_line(error: BaseException) -> str:
-    """Return the same after the error's type.
+    """Return the error's type and the first line of its message.
 
     >>> named_line(ValueError("no such column.")), named_line(KeyError())
     ('ValueError: no such column', 'KeyError')
@@ -237,7 +237,7 @@ def describe_error(error: BaseException) -> tuple[str, str, str]:
 
 
 def shorten(text: str, longest: int) -> str:
-    """Leave out the middle of a text that is longer than that: both ends of a traceback tell most.
+    """Shorten a text that is longer than `longest` by leaving out its middle: both ends of a traceback matter most.
 
     >>> shorten("abcdefghij", 4)
     'ab\\n… 6 characters left out …\\nij'

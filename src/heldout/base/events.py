@@ -1,4 +1,4 @@
-"""Events: what a running study tells whoever listens (``Options(on_event=…)``). Small, plain and frozen."""
+"""Events that a running study sends to a listener (``Options(on_event=…)``). They are small, plain and frozen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StudyStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagePlanned:
-    """The steps of a stage are planned: the first stage, or what waited for a choice."""
+    """The steps of a stage are planned: the first stage, or one that waited for a choice."""
 
     kind: ClassVar[str] = "stage planned"
     stage: int  # from 1
@@ -28,7 +28,7 @@ class StagePlanned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDone:
-    """A step is answered. `done` and `total` count cells; of those that wait for a choice, one candidate each."""
+    """A step is done. `done` and `total` count cells; panels that wait for a choice count one candidate each."""
 
     kind: ClassVar[str] = "step done"
     kernel: str
@@ -42,7 +42,7 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellFailed:
-    """A cell has no answer: where it is, what was tried, and why."""
+    """A cell has no answer. The event says which cell, what was tried, and why it failed."""
 
     kind: ClassVar[str] = "cell failed"
     panel: str
@@ -54,7 +54,7 @@ class CellFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLost:
-    """A worker process died; `again` says whether what it was at is run once more, alone."""
+    """A worker process died. `again` says whether its task is tried once more, alone."""
 
     kind: ClassVar[str] = "worker lost"
     cause: str
@@ -63,7 +63,7 @@ class WorkerLost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyFinished:
-    """A study ends; `complete` is False where its time was up first."""
+    """A study ends. `complete` is False if its time limit came first."""
 
     kind: ClassVar[str] = "study finished"
     complete: bool

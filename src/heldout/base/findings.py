@@ -1,4 +1,4 @@
-"""Findings: numbered remarks on a study that the reader should know, though they stop nothing."""
+"""Findings: numbered remarks on a study that the reader should know, although they stop nothing."""
 
 from __future__ import annotations
 

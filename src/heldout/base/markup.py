@@ -1,4 +1,4 @@
-"""Builds HTML safely: any text is escaped unless it was made here."""
+"""Builds HTML safely: all text is escaped unless this file made it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MOST_TEXT = 600  # characters of a text; a name in it may be endless
 
 
 class Html(str):
-    """Markup that was made here. Any other text is taken for text."""
+    """Text that is already markup. Any other text is escaped."""
 
     __slots__ = ()
 
     def __html__(self) -> Html:
-        """What Jinja asks before it escapes."""
+        """Return the markup itself: Jinja calls this and then does not escape it."""
         return self
 
 
@@ -30,13 +30,15 @@ def html(value: Any, most: int = MOST_TEXT) -> Html:
 
 
 def lines_html(text: Any, most: int) -> Html:
-    """Do the same for a text that keeps its lines."""
+    """Turn a text into markup and keep its line breaks."""
     return Html(escape(clipped(safe(text), most)))
 
 
 def element(name: str, *inside: Any, **attributes: Any) -> Html:
-    """An element with what is in it. An underscore stands for "-" in the name of an attribute and is left out at its
-    end; an attribute that is None is left out.
+    """Build an element with its content.
+
+    An underscore in an attribute's name stands for "-", and is dropped at the end. An attribute that is None is left
+    out.
 
     >>> element("p", "1 < 2", class_="head", data_tip="<", hidden=None)
     '<p class="head" data-tip="&lt;">1 &lt; 2</p>'

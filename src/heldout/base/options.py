@@ -18,14 +18,14 @@ DEFAULT_STEP = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """How coarsely a result is shown: the kind, and the step it is rounded to or the mark to pass."""
+    """How coarsely a result is shown: its kind, and the step to round to or the threshold to pass; None if neither."""
 
     kind: str = FULL
     size: float | None = None
 
     @property
     def withholds(self) -> bool:
-        """Tell whether results of single rows are kept back."""
+        """Whether results of single rows are not shown."""
         return self.kind != FULL
 
     def __str__(self) -> str:
@@ -204,7 +204,7 @@ class Options:
 
     @property
     def limits_fits(self) -> bool:
-        """Tell whether single fits are ended at a limit."""
+        """Whether single fits have a time or memory limit."""
         return self.fit_timeout is not None or self.fit_memory is not None
 
     def __repr__(self) -> str:
@@ -232,7 +232,7 @@ RULES_VARIABLE = "HELDOUT_RULES"
 
 
 def plan_settings(options: Options) -> dict[str, Any]:
-    """What a plan is made by besides the study: the rules, the precision, and whether fits are limited."""
+    """Return what a plan depends on besides the study: the rules, the precision, and whether fits are limited."""
     rules = switched_rules(options.rules, os.environ)
     return {"rules": rules, "precision": options.precision, "limited": options.limits_fits}
 

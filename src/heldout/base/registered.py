@@ -1,4 +1,4 @@
-"""Classes that pickles, model files and journal keys name ``heldout.<name>``, wherever they are defined."""
+"""Classes that pickles, model files and journal keys call ``heldout.<name>``, wherever they are defined."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Kind = TypeVar("Kind", bound=type)
 
 
 def registered(kind: Kind) -> Kind:
-    """Class decorator: the class carries ``__module__ = "heldout"``, so that moving it changes no file and no key.
+    """Set ``__module__`` of the class to "heldout", so that moving the class changes no file and no key.
 
     Its name must be in a table above, by which ``heldout/__init__.py`` finds it again.
 

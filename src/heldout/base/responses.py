@@ -1,4 +1,4 @@
-"""Responses of predictors on held-out rows, before any loss is taken."""
+"""Responses of predictors on held-out rows, before any loss is computed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METHODS = ("predict", "predict_proba", "decision_function")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Responses:
-    """The responses of one predictor on one held-out set, a row a held-out row."""
+    """The responses of one predictor on one held-out set, one row per held-out row; None if a method was not called."""
 
     predict: NDArray[Any] | None = None
     predict_proba: NDArray[Any] | None = None
@@ -26,7 +26,7 @@ class Responses:
 
 
 def as_response(answer: Any, method: str) -> NDArray[Any]:
-    """Turn what a predictor answered into an array: it may be a plain list, or an array for each of several outputs.
+    """Convert a predictor's answer to an array. It may be a list, or a list of arrays for several outputs.
 
     >>> as_response([0.5, 1.5], "predict")
     array([0.5, 1.5])
@@ -43,14 +43,14 @@ def as_response(answer: Any, method: str) -> NDArray[Any]:
 
 
 def _is_by_output(answer: Any) -> bool:
-    """Tell whether this is a list of arrays (rows × classes), one an output, as scikit-learn's forests answer."""
+    """Return whether this is a list of arrays (rows × classes), one per output, as scikit-learn's forests return."""
     if not isinstance(answer, list) or not answer:
         return False
     return all(isinstance(part, np.ndarray) and part.ndim == 2 for part in answer)
 
 
 def own_copy(responses: Responses) -> Responses:
-    """Copy the numbers, so that they keep no larger array alive."""
+    """Copy the arrays, so that they do not keep larger arrays alive."""
     return _each(responses, np.copy)
 
 

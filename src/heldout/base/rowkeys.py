@@ -1,6 +1,6 @@
 """Keys of sets of rows, and the seeds that depend on them.
 
-A key is the sum of one hash a row, so that differences of sets need not be built.
+A key is the sum of one hash per row, so the key of a set difference is found without building the set.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def index_hashes(n: int) -> Hashes:
-    """Hash each row number: the identity of rows inside one task."""
+    """Hash each row number. These hashes identify the rows of one task."""
     numbers = np.arange(n, dtype=np.uint64)
     return np.stack([mix(numbers), mix(numbers + np.uint64(0xD1B54A32D192ED03))], axis=1)
 
 
 def key_of(hashes: Hashes, rows: Rows) -> int:
-    """Sum the hashes of a set of rows, lane by lane: the key of the set."""
+    """Return the key of a set of rows: the sum of their hashes, lane by lane."""
     low, high = hashes[rows].sum(axis=0, dtype=np.uint64)
     return (int(high) << 64) | int(low)
 
 
 def key_minus(whole: int, part: int) -> int:
-    """Compute the key of a set less one of its subsets."""
+    """Return the key of a set without one of its subsets."""
     lane = (1 << 64) - 1
     low = ((whole & lane) - (part & lane)) & lane
     high = ((whole >> 64) - (part >> 64)) & lane

@@ -1,4 +1,4 @@
-"""Turns values into plain ones, and shows them by the room report/, which rooms below it cannot import directly."""
+"""Converts values to plain ones, and renders them with the room report/, which lower rooms cannot import directly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Keep a value that JSON has; unbox numbers, NaN becomes None, infinity its text, anything else its repr.
+    """Convert to JSON values: numpy numbers to numbers, NaN to None, infinity to text, anything unknown to its repr.
 
     >>> plain({"a": np.float64(1.5), "b": (1, float("nan"))})
     {'a': 1.5, 'b': [1, None]}
@@ -39,28 +39,28 @@ _ROOM = "heldout.report.show"
 
 
 def html_of(kind: str, values: Mapping[str, Any]) -> str:
-    """Render a value as HTML for ``_repr_html_``; `kind` is one of those in :mod:`heldout.report.show`.
+    """Render a value as HTML for ``_repr_html_``. `kind` is one of those in :mod:`heldout.report.show`.
 
-    The room is imported by name when something is first shown, so that no import points up the house.
+    The room is imported by name when something is first shown, because imports may not point to higher rooms.
     """
     html: str = import_module(_ROOM).as_html(kind, values)
     return html
 
 
 def text_of(kind: str, values: Mapping[str, Any]) -> str:
-    """Render it as plain text, for ``print``."""
+    """Render a value as plain text, for ``print``."""
     text: str = import_module(_ROOM).as_text(kind, values)
     return text
 
 
 class Shown:
-    """What is laid out from its summary: as text for ``print``, as HTML in a notebook."""
+    """Base of objects that are shown by their summary: as text for ``print``, as HTML in a notebook."""
 
     __slots__ = ()
     _shown_as: ClassVar[str]  # one of the kinds in :mod:`heldout.report.show`
 
     def summary(self) -> dict[str, Any]:
-        """Plain values that JSON can hold."""
+        """Return plain values that JSON can hold."""
         raise NotImplementedError
 
     def __str__(self) -> str:

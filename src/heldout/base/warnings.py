@@ -1,7 +1,7 @@
-"""Catches warnings in several threads at once, and restores the program's filters when the last one is done.
+"""Catches warnings in several threads at once, and restores the program's filters after the last one is done.
 
-Python's filters and its way to show a warning are those of the whole process: of two threads that catch warnings, the
-one that leaves last puts back what it found, which is the other's.
+Python's filters and its function to show warnings belong to the whole process. If two threads catch warnings, the one
+that leaves last would restore what it found, which is the other thread's state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class _Before:
         self.forget()
 
     def forget(self) -> None:
-        """Forget all: a fork has none of the threads that caught warnings."""
+        """Reset the state. A forked child calls this, since it has none of the threads that caught warnings."""
         self._lock = Lock()
         self._inside = 0
         self._filters: Any = None
@@ -53,7 +53,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class catch_warnings(warnings.catch_warnings):
-    """Works as Python's own, also in several threads at once."""
+    """Like Python's own ``catch_warnings``, but safe in several threads at once."""
 
     def __enter__(self) -> Any:
         _before.enter()

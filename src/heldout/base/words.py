@@ -1,4 +1,4 @@
-"""Writes texts, numbers and amounts for people, and parses amounts: no text can act on a terminal or a page."""
+"""Formats texts, numbers and amounts for people, and parses amounts. No text can affect a terminal or a page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def safe(text: Any) -> str:
 
 
 def line(text: Any) -> str:
-    """Do the same on one line: a name with a line break in it must not look like a line of ours.
+    """Replace such characters and join all lines, so that a name with a line break cannot look like our own line.
 
     >>> line("one\\n  two")
     'one two'
@@ -46,7 +46,7 @@ def clipped(text: str, most: int = 300) -> str:
 
 
 def shortened(value: Any, most: int = SHORT) -> str:
-    """Put a text on one line, and cut its middle if it is longer than that.
+    """Put a text on one line, and shorten it in the middle if it is longer than `most` characters.
 
     >>> shortened("a" * 50 + "b" * 50, 11)
     'aaaaa…bbbbb'
@@ -68,7 +68,7 @@ def listed(names: Sequence[Any], most: int = 6) -> str:
 
 
 def fit_words(fits: int, instead_of: int | None = None) -> str:
-    """Say how many fits work takes; answers in closed form take none.
+    """Say how many fits some work takes. Answers in closed form take none.
 
     >>> fit_words(25, 75), fit_words(0, 300), fit_words(5, 5)
     ('25 fits instead of 75', 'closed form instead of 300 fits', '5 fits')
@@ -82,7 +82,7 @@ def fit_words(fits: int, instead_of: int | None = None) -> str:
 
 
 def number(value: float | str | None) -> str:
-    """Write a number with four significant digits, or a dash; infinity comes as text, since JSON has none.
+    """Format a number with four significant digits; None gives a dash. Infinity comes as text, since JSON has none.
 
     >>> number(0.123456), number("inf"), number(None)
     ('0.1235', 'inf', '–')
@@ -96,7 +96,7 @@ def number(value: float | str | None) -> str:
 
 
 def share(value: float) -> str:
-    """Write a share in per cent with one digit, or as many as it takes not to round it to 0% or 100%.
+    """Format a share in per cent with one decimal, or with more if it would be rounded to 0% or 100%.
 
     >>> share(0.0421), share(0.9997), share(1.0), share(0.00004)
     ('4.2%', '99.97%', '100.0%', '0.004%')
@@ -116,7 +116,7 @@ _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
 def parse_bytes(amount: Any, option: str) -> int | None:
-    """Parse a number of bytes from a count or a text with a unit; None stays None.
+    """Parse a number of bytes, or a text with a unit. None stays None.
 
     >>> parse_bytes("2GB", "fit_memory"), parse_bytes("512 MiB", "fit_memory"), parse_bytes(1e6, "fit_memory")
     (2000000000, 536870912, 1000000)

@@ -1,1 +1,1 @@
-"""Doing the plan: backends, progress and budgets. Clocks, files and processes live here and not below."""
+"""Runs a plan: the loop, progress and time limits. Clocks, files and processes are used here, not in lower rooms."""

@@ -1,4 +1,4 @@
-"""Checks of kernels: while a study runs, cells of each kernel and level are answered by brute force and compared."""
+"""Checks of kernels: during a study, brute force answers some cells of each kernel and level again, for comparison."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ class KernelChecks:
     _answers: dict[str, Answer] = field(default_factory=dict)
 
     def switches_off(self) -> dict[str, bool]:
-        """The kernels that failed a check, as rules that later plans go without."""
+        """Return the kernels that failed a check, as rules that later plans switch off."""
         return {check.kernel: False for check in self.made if not check.passed}
 
     def begin_again(self, failed: Sequence[str]) -> None:
-        """The study is planned again without the kernels that failed."""
+        """Prepare for planning the study again without the kernels that failed."""
         self.draws.begin_again(failed)
         self.postponed = [cell for cell in self.postponed if cell.kernel not in failed]
 
     def words(self) -> tuple[str, ...]:
-        """What was checked, a line for each kernel and level."""
+        """Describe what was checked, one line for each kernel and level."""
         return words_of_checks(self.draws, self.made)
 
     def take(self, answers: Iterable[Answer]) -> None:
-        """Keep brute force's answers of checked cells."""
+        """Keep the brute-force answers of checked cells."""
         self._answers.update((answer.panel, answer) for answer in answers)
 
     def compare(
         self, cells: Sequence[CheckedCell], tables: Tables, work: Work, *, known: Mapping[str, KernelCheck]
     ) -> list[KernelCheck]:
-        """Compare each cell with what its kernel said, but where its check is `known`."""
+        """Compare each cell with the kernel's answer. Checks in `known`, from the journal, are not repeated."""
         checks = [
             known.get(cell.panel) or compare_cell(cell, self._answers.pop(cell.panel), tables, work) for cell in cells
         ]
@@ -60,7 +60,7 @@ class KernelChecks:
 
 
 def compare_cell(cell: CheckedCell, brute: Answer, tables: Tables, work: Work) -> KernelCheck:
-    """A cell by brute force, and as its kernel answered it: responses, or losses where those must be the same."""
+    """Compare a cell by brute force and by its kernel: by its losses if they must be equal, else by its responses."""
     table = tables[cell.held.panel]
     recorded = table.losses[cell.candidate - table.candidates.start, cell.held.part - table.parts.start]
     if cell.tier == APPROXIMATE:  # any difference is allowed, and told, unless it is no number
@@ -91,7 +91,7 @@ def compare_cell(cell: CheckedCell, brute: Answer, tables: Tables, work: Work) -
 
 
 def _gap(recorded: NDArray[np.float64], brute: Answer) -> float:
-    """The largest difference of losses; infinite where one of the two alone is no number."""
+    """Return the largest difference of losses; infinite if only one side is not a finite number."""
     losses = brute.losses[0, 0]
     if np.array_equal(recorded, losses, equal_nan=True):
         return 0.0
@@ -100,7 +100,7 @@ def _gap(recorded: NDArray[np.float64], brute: Answer) -> float:
 
 
 def _rounds_no_worse(difference: float, kernel: Responses | None, cell: CheckedCell, brute: Answer, work: Work) -> bool:
-    """Whether it is brute force's own rounding error, which the tier `rounding` allows where it is the larger one."""
+    """Return whether the difference is brute force's own rounding error, which the tier `rounding` allows."""
     if cell.tier != "rounding":
         return False
     single = _responses_of(brute)
@@ -137,7 +137,7 @@ def _in_single(responses: Responses | None) -> bool:
 
 
 def _answer_of_kernel(cell: CheckedCell, tables: Tables, work: Work) -> Responses | Answer:
-    """What the kernel said in the study; asked again where the study did not ask just this, or was interrupted."""
+    """Return the kernel's answer in the study. It is computed again if the study did not keep it."""
     table, place = tables[cell.held.panel], (cell.candidate, cell.held.part)
     if cell.fewer is not None:
         return answered_alone(cell, work)
@@ -145,7 +145,7 @@ def _answer_of_kernel(cell: CheckedCell, tables: Tables, work: Work) -> Response
 
 
 def responses_differ(ours: Responses | None, theirs: Responses | None) -> float:
-    """The largest difference of responses, relative to the largest response; infinite where one side has none."""
+    """Return the largest difference of responses, relative to the largest response; infinite if one side has none."""
     if ours is None or theirs is None:
         return float("inf")
     pairs = [(getattr(ours, method), getattr(theirs, method)) for method in METHODS]
@@ -153,7 +153,7 @@ def responses_differ(ours: Responses | None, theirs: Responses | None) -> float:
 
 
 def answered_alone(cell: CheckedCell, work: Work) -> Answer:
-    """The cell by its kernel, without the company of other cells."""
+    """Answer the cell with its kernel alone, without the other cells of its step."""
     own = cell.training.answers[0]._replace(panel=cell.panel)
     training = cell.training._replace(answers=(own,))
     with one_thread():
@@ -161,14 +161,14 @@ def answered_alone(cell: CheckedCell, work: Work) -> Answer:
 
 
 def _responses_of(answer: Responses | Answer) -> Responses | None:
-    """The responses of the only cell of an answer."""
+    """Return the responses of the only cell of an answer; None if it has none."""
     if isinstance(answer, Responses):
         return answer
     return None if answer.responses is None else answer.responses[0]
 
 
 def relative_gap(ours: Any, theirs: Any) -> float:
-    """The largest difference of two arrays, relative to the largest number; other values are the same or not."""
+    """Return the largest difference of two arrays, relative to the largest number. Non-numbers give 0 or infinity."""
     if ours is None or np.shape(ours) != np.shape(theirs):
         return float("inf")
     if np.asarray(theirs).dtype.kind not in "fiu":

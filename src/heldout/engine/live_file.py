@@ -1,4 +1,4 @@
-"""Live progress: a small file beside the journal that tells other programs how far a running study is."""
+"""Live progress: a small file beside the journal, from which other programs read the progress of a running study."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _writing = threading.Lock()  # studies in two threads of one program may share a
 
 
 class ProgressSnapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a study is, as its program last said; a file that does not hold these types is not believed."""
+    """Progress of a study, as its program last wrote it. A file with values of other types is ignored."""
 
     study: str  # its key, in hexadecimal digits
     words: dict[str, Any]  # learner, test, rows, columns, fingerprint
@@ -46,19 +46,19 @@ class ProgressSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     stopped: str | None = None  # why nothing moves any more, None while it runs
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Return the same as plain values."""
         return msgspec.structs.asdict(self)
 
 
 def live_path(journal: str | os.PathLike[str]) -> Path:
-    """Where a study that keeps this journal tells how far it is."""
+    """Return the path of the progress file of this journal."""
     path = Path(journal).expanduser().resolve()
     return path.with_name(path.name + ".live")
 
 
 @contextmanager
 def publish_progress(use: JournalUse, progress: Progress) -> Iterator[None]:
-    """Tell how far the study is, from a thread of its own, until the body ends."""
+    """Write the progress of the study to its file, from a background thread, until the body ends."""
     path, stop = live_path(use.path), threading.Event()
     facts = {"study": use.study.hex(), "words": _study_in_words(use.words), **this_program()}
     thread = threading.Thread(
@@ -77,7 +77,7 @@ def publish_progress(use: JournalUse, progress: Progress) -> Iterator[None]:
 
 
 def read_live(journal: str | os.PathLike[str]) -> ProgressSnapshot | None:
-    """How far the study is that runs on this journal, or was left; None where nobody tells."""
+    """Read the progress of the study that runs, or stopped, on this journal; None if there is no readable file."""
     try:
         with live_path(journal).open("rb") as file:
             raw, touched = file.read(_MOST_BYTES), os.fstat(file.fileno()).st_mtime
@@ -93,7 +93,7 @@ def read_live(journal: str | os.PathLike[str]) -> ProgressSnapshot | None:
 
 
 def write_until_stopped(path: Path, facts: Mapping[str, Any], progress: Progress, stop: threading.Event) -> None:
-    """Write the progress to its file until told to stop: where it changed, and else now and then."""
+    """Write the progress to its file whenever it has changed, and otherwise every few seconds, until told to stop."""
     last, told = -AT_LEAST_EVERY, dict[str, Any]()
     wait = FIRST_AFTER
     while not stop.wait(wait):
@@ -109,7 +109,7 @@ def write_until_stopped(path: Path, facts: Mapping[str, Any], progress: Progress
 
 
 def replace_file(path: Path, facts: Mapping[str, Any]) -> None:
-    """Whole or not at all, so that nobody reads half of it."""
+    """Replace the file atomically, so that nobody reads half of it."""
     part = path.with_name(path.name + ".part")
     with _writing:
         part.unlink(missing_ok=True)

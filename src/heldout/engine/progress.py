@@ -1,4 +1,4 @@
-"""Progress: a bar, a line in the log, and events for whoever listens; and what happened to workers on the way."""
+"""Progress of a study: a bar, lines in the log, events for listeners, and a record of lost workers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KERNEL_SHELL = "ZMQInteractiveShell"  # what runs a notebook's cells; a kernel's
 
 
 def rich_bar() -> Any:
-    """A progress bar for terminals."""
+    """Make a progress bar for terminals."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -41,17 +41,17 @@ def rich_bar() -> Any:
 
 
 def in_notebook() -> bool:
-    """Whether the kernel of a notebook runs this program. That one was imported says nothing."""
+    """Return whether this program runs in a notebook kernel. That IPython is imported does not show it."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return any(kind.__name__ == KERNEL_SHELL for kind in type(shell).__mro__)
 
 
 class NotebookBar:
-    """One output of a cell, drawn again in place, and empty at the end; it has the methods of rich's bar.
+    """A progress bar in one output of a notebook cell, updated in place and cleared at the end, with rich's methods.
 
-    It needs nothing but IPython, where rich's own bar would ask for ipywidgets, and it starts no thread. What comes too
-    soon after the last drawing is not drawn.
+    It needs only IPython, whereas rich's own notebook bar needs ipywidgets, and it starts no thread. Updates that come
+    too soon after the last one are skipped.
     """
 
     def __init__(self) -> None:
@@ -59,14 +59,14 @@ class NotebookBar:
         self._drawn = 0.0
 
     def start(self) -> None:
-        """Nothing is shown before there is something to tell."""
+        """Show nothing yet: the first update makes the output."""
 
     def add_task(self, description: str, **fields: Any) -> int:
-        """There is one line alone."""
+        """Return the number of the only line."""
         return 0
 
     def update(self, line: int, *, completed: float, total: float, sentence: str, **fields: Any) -> None:
-        """So much of the work is done; the sentence says the rest."""
+        """Show how much of the work is done; `sentence` holds the rest of the text."""
         now = monotonic()
         if self._output is None:
             self._output = import_module("IPython.display").display(
@@ -79,14 +79,14 @@ class NotebookBar:
         self._drawn = now
 
     def stop(self) -> None:
-        """Leave nothing behind."""
+        """Clear the output."""
         if self._output is not None:
             self._output.update({"text/html": "", "text/plain": ""}, raw=True)
             self._output = None
 
 
 def _drawing(completed: float, total: float, sentence: str) -> dict[str, str]:
-    """The bar as an output: markup for a notebook, words for anything else that shows it."""
+    """Return the bar as display data: HTML for a notebook, plain text for other frontends."""
     share = {"value": f"{min(1.0, completed / total):.4f}"} if total > 0 else {}  # without a value it only moves
     bar = element("progress", max=1, **share, style="width:20em;max-width:40%;vertical-align:middle")
     return {
@@ -101,7 +101,7 @@ LOG = logging.getLogger("heldout")
 
 
 class Progress:
-    """Counts cells and work; `shown` decides whether a bar appears, and without one the log has a line a minute."""
+    """Counts finished cells and work. `shown` selects a bar; without one, the log gets a line each minute."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Progress:
             self._bar.stop()
 
     def expect(self, steps: Sequence[Step], *, waiting: int = 0) -> None:
-        """These steps are planned, beside those of earlier stages, and so many cells still wait for a choice."""
+        """Add the steps of the next stage to the total. `waiting` counts the cells that still wait for a choice."""
         cells = sum([step.cells for step in steps])
         self.stage += 1
         self.total = self.done + cells + waiting
@@ -165,7 +165,7 @@ class Progress:
         self._work_known += work
 
     def advance(self, step: Step, answers: Sequence[Answer] = ()) -> None:
-        """A step is done."""
+        """Record that a step is done."""
         failures = [failure for answer in answers for failure in answer.failures.values()]
         self.done += step.cells
         self.failed += len(failures)
@@ -187,7 +187,7 @@ class Progress:
         self._show()
 
     def tell_failures(self, answers: Sequence[Answer], describe: Callable[[int], str]) -> None:
-        """An event for each failed cell."""
+        """Send an event for each failed cell."""
         for answer in answers if self._on_event is not None else ():
             for (candidate, part), failure in answer.failures.items():
                 self.tell(
@@ -201,7 +201,7 @@ class Progress:
                 )
 
     def lose(self, cause: str, again: bool) -> None:
-        """A worker died."""
+        """Record that a worker died, and send an event."""
         event = WorkerLost(cause=cause, again=again)
         self.lost.append(event)
         self.tell(event)
@@ -221,14 +221,14 @@ class Progress:
             )
 
     def seconds_left(self) -> float | None:
-        """How long the rest takes if work goes on at the pace of this run; None while nothing is known."""
+        """Estimate the remaining seconds from the pace of this run; None before any work is done."""
         mine = self._work - self._work_known
         if mine <= 0.0:
             return None
         return max(0.0, self._work_total - self._work) * (monotonic() - self._started) / mine
 
     def facts(self) -> dict[str, Any]:
-        """How far it is, as plain values. Another thread may ask."""
+        """Return the progress as plain values. Another thread may call this."""
         return {
             "stage": self.stage,
             "done": self.done,
@@ -283,7 +283,7 @@ def open_progress(
     on_event: Callable[[Event], Any] | None = None,
     expected: Callable[[Sequence[Step]], float] | None = None,
 ) -> Progress:
-    """Progress as the user asked: "auto" shows a bar in a terminal or notebook, True always, False never."""
+    """Make the progress display that the user asked for: "auto" shows a bar in a terminal or notebook only."""
     if progress == "auto":
         shown = sys.stderr.isatty() or in_notebook()
     elif isinstance(progress, bool):

@@ -1,4 +1,4 @@
-"""The loop of a study: plan, perform, advance, until nothing waits."""
+"""The loop of a study: plan, perform, advance, until no panel waits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOST_ROWS_INSIDE = 4_096  # held-out rows of a choice beside a risk, which is th
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """How a study is run, as opposed to what it asks: nothing here may change a number."""
+    """How a study is run, as opposed to what it asks. Nothing here may change a number."""
 
     jobs: int | None = None
     backend: Any = None
@@ -60,7 +60,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
-    """A study that ran: the question as it ended, all answers, the account of its plan, and how long it took."""
+    """A finished study: its final state, all answers, the account of its plan, and its duration."""
 
     study: Study
     tables: Tables
@@ -130,7 +130,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Loop:
-    """Plan, perform, advance, until nothing waits."""
+    """Plans, performs and advances a study until no panel waits."""
 
     study: Study
     rules: Mapping[str, bool]
@@ -181,7 +181,7 @@ class _Loop:
         )
 
     def account(self, study: Study) -> Account:
-        """The account of what was planned for a study, as it was asked."""
+        """Return the account of the plan, in terms of the study as it was asked."""
         task = self.stage.work.task
         if self.races is not None and self.races.raced:
             return account_of_race(self.races, task, self.plans)
@@ -192,7 +192,7 @@ class _Loop:
 
 
 def work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:
-    """All that the steps of a study need to be done."""
+    """Collect everything that the steps of a study need."""
     how = Running(jobs=1) if how is None else how
     test = frozenset(panel.key for panel in study.of_level(TEST))
     validation = study.of_level(VALIDATION)
@@ -218,7 +218,7 @@ def work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runnin
 
 
 def _open_asides(tables: Tables, plan: Plan, study: Study) -> None:
-    """A table for each candidate that is asked for intervals alone; those of test cells are known by now."""
+    """Open a table for each candidate that only an interval needs. The test tables exist already."""
     for step in plan.steps if study.everywhere.parts else ():
         for piece in step.pieces:
             for held in [] if isinstance(piece, Plain) else sides_of(piece):

@@ -1,4 +1,4 @@
-"""One stage of a study: the steps of a plan done on a backend, their answers taken in, kernels checked."""
+"""One stage of a study: a backend performs the steps of a plan, answers are stored, and kernels are checked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from heldout.study.answers import Tables
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Stage:
-    """All that it takes to do the plans of a study."""
+    """Everything needed to perform the plans of a study."""
 
     work: Work
     backend: Backend
@@ -31,9 +31,9 @@ class Stage:
 
 
 def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None, waits: bool) -> list[str]:
-    """Do every step of the last plan that is not known; the kernels that failed a check, whose answers are dropped.
+    """Perform the unknown steps of the last plan. Drop the answers of kernels that failed a check; return their names.
 
-    Where panels wait for a choice, a kernel that keeps all threads busy is checked in the stage after, which is short.
+    If panels wait for a choice, a kernel that keeps all threads busy is checked in the next stage, which is short.
     """
     steps, checks = plans[-1].steps, stage.checks
     drawn = checks.draws.draw([step for step in steps if step.cells], stage.work, waits=waits)
@@ -69,7 +69,7 @@ def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None
 
 
 def _recall(stage: Stage, steps: Sequence[Step]) -> list[Step]:
-    """The steps that are left to do, once the answers that the journal knows are in the tables."""
+    """Put the answers that the journal knows into the tables, and return the steps that are left."""
     left = list(steps)
     if stage.checks.switches_off():  # the study is planned again, and has the answers of others
         left = [rest for step in steps if (rest := unanswered(step, stage.tables, asides=False)) is not None]

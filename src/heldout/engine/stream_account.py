@@ -15,7 +15,7 @@ RULE, TIER = "statistics", "rounding"
 
 
 def account_of_stream(study: Study, source: Source, *, passes: int | None = None, keep_rows: bool) -> Account:
-    """What a study of a stream costs; `passes` is how many there were, where that is known."""
+    """Return the account of a study of a stream. `passes` is the number of passes made; None if it has not run."""
     search = study.search
     expected = expected_passes(study, source, keep_rows=keep_rows)
     inner = next((study.splits[panel.splits] for panel in study.panels if panel.level == VALIDATION), None)
@@ -36,7 +36,7 @@ def account_of_stream(study: Study, source: Source, *, passes: int | None = None
 
 
 def expected_passes(study: Study, source: Source, *, keep_rows: bool) -> int:
-    """One for statistics, one for losses that only rows tell, and one for results of single rows."""
+    """Count the passes: one for statistics, one if a loss needs rows, and one for results of single rows."""
     asks = [
         not all_from_squares(study.losses_at(level), classification=source.task.classification)
         for level in (VALIDATION, TEST)
@@ -75,7 +75,7 @@ def _words_of_passes(study: Study, source: Source, passes: int | None, expected:
 
 
 def _interval_notes(study: Study, source: Source, *, keep_rows: bool) -> tuple[str, ...]:
-    """What intervals are made from, and what the losses of all rows would cost."""
+    """Describe what the intervals are computed from, and what it costs to keep the losses of all rows."""
     parts, rows = len(study.splits["outer"]) if "outer" in study.splits else 0, source.stream.rows
     if keep_rows or not parts:
         return ()

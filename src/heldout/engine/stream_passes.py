@@ -1,4 +1,4 @@
-"""What a pass over a stream does to each chunk: sum products for each cell, or ask predictors about its rows."""
+"""What a pass over a stream does to each chunk: sums products for each cell, or predicts its rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WATCHED_NUMBERS = 1 << 22  # of the watched rows that are kept whole
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
-    """Rows kept in memory while all of them passed, to check the statistics on and to tell how losses spread."""
+    """Rows kept in memory during a pass over all rows, to check the statistics and to estimate the spread of losses."""
 
     X: Floats
     y: NDArray[Any]
@@ -51,7 +51,7 @@ Columns = TypeVar("Columns", Sample, Watched)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Gathered:
-    """What the first pass gave."""
+    """The results of the first pass."""
 
     statistics: Statistics
     sample: Sample
@@ -60,7 +60,7 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Piece:
-    """What one chunk gave."""
+    """The results of one chunk."""
 
     products: Products
     sample: Sample
@@ -96,7 +96,7 @@ class _Gather:
         return Watched(numbers=chunk.start + rows.astype(np.int64), content=content, X=X[kept], y=y[kept])
 
     def _some_rows(self, chunk: Chunk, cells: Codes) -> Sample:
-        """This chunk's share of the sample, drawn by the seed."""
+        """Return this chunk's share of the sample, drawn by the seed."""
         columns = len(chunk.columns)
         wanted = sample_size(self.rows, columns)
         count = (chunk.start + len(chunk)) * wanted // self.rows - chunk.start * wanted // self.rows
@@ -106,12 +106,12 @@ class _Gather:
 
 
 def sample_size(rows: int, columns: int) -> int:
-    """How many rows are kept in memory while all pass."""
+    """Return how many rows are kept in memory during a pass over all rows."""
     return min(rows, max(SAMPLE_NUMBERS // columns, 8 * columns + 1_000))
 
 
 def gather(source: Source, *, shift: Shift | None = None) -> Gathered:
-    """One pass that sums products for each cell, keeps some rows, and marks those that are watched."""
+    """Make one pass that sums products for each cell, samples rows, and hashes those in watched cells."""
     shift = source.shift if shift is None else shift
     layout = Layout(cells=source.plan.cells, classes=source.task.classes, shift=shift)
     do = _Gather(layout=layout, rows=source.stream.rows, seed=source.plan.seed, watched=source.watched)
@@ -127,7 +127,7 @@ def gather(source: Source, *, shift: Shift | None = None) -> Gathered:
 
 
 def _joined(parts: Sequence[Columns]) -> Columns:
-    """The rows of all parts, one after the other."""
+    """Concatenate the rows of all parts."""
     names = [field.name for field in fields(parts[0])]
     return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
@@ -156,7 +156,7 @@ Solved = tuple[Family, Fits, Sequence[int]]  # a family, its predictors, and the
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ask:
-    """Predictors to ask on the rows of some cells."""
+    """Predictors to evaluate on the rows of some cells."""
 
     held: Rows  # cells
     solved: Sequence[Solved]
@@ -181,7 +181,7 @@ class Tally:
         return cls(sums=np.zeros((sum(len(places) for _, _, places in ask.solved), len(ask.losses))))
 
     def add(self, other: Tally) -> None:
-        """Add what a later chunk found."""
+        """Add the results of a later chunk."""
         self.sums += other.sums
         self.count += other.count
         self.failed = other.failed | self.failed
@@ -210,7 +210,7 @@ class _AskChunk:
 
 
 def ask_rows(source: Source, asks: Sequence[Ask]) -> list[Tally]:
-    """One pass that asks every predictor on the rows it was held out for."""
+    """Make one pass in which every predictor is evaluated on its held-out rows."""
     tallies = [Tally.empty(ask) for ask in asks]
     held = np.zeros((len(asks), source.plan.cells), dtype=bool)
     for number, ask in enumerate(asks):
@@ -244,6 +244,6 @@ def _ask(ask: Ask, tally: Tally, X: Floats, y: NDArray[Any]) -> None:
 
 
 def _losses_of_rows(loss: Loss, y: NDArray[Any], responses: Responses) -> Floats:
-    """Row losses; for a loss of whole sets that squared errors tell, those."""
+    """Return the loss of each row; squared errors if the loss is of whole sets and derives from them."""
     found = row_losses(loss, y, responses)
     return squared_rows(y, responses) if found is None else found

@@ -1,4 +1,4 @@
-"""The rows that are kept while a stream passes: intervals are made from them, and statistics are checked on them."""
+"""Rows sampled during a pass over a stream: intervals are computed from them, and statistics are checked on them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Respond = Callable[[Panel, int, Floats, tuple[Loss, ...]], Responses | None]  # 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SampledRows:
-    """A random sample of the rows of a stream, its test splits, and what the predictors of the parts answered on it."""
+    """A random sample of the rows of a stream, its test splits, and the responses of the predictors of the parts."""
 
     task: Task
     outer: Splits  # which of these rows each test part holds out, and which it trains on
@@ -49,7 +49,7 @@ class SampledRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TargetSums:
-    """The target of each cell in sums: rows of each class, or of numbers their sum and squares about a middle."""
+    """Sums of the target in each cell: the rows of each class; for numbers, the sum and squares about a centre."""
 
     counts: NDArray[np.int64]  # cells × classes; one class for numbers
     middle: float = 0.0
@@ -67,7 +67,7 @@ class TargetSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OfStream:
-    """What the passes over a stream gave beside the losses of its parts."""
+    """The results of the passes over a stream, other than the losses of its parts."""
 
     targets: TargetSums
     pooled: tuple[float | None, ...]  # each reported score of whole sets, of all held-out rows together
@@ -76,9 +76,9 @@ class OfStream:
 
 
 def ask_sample(study: Study, sample: Sample, respond: Respond, *, classification: bool) -> SampledRows | None:
-    """The answers of every test part; None where a part has no predictor, or no row of the sample.
+    """Return the responses of every test part; None if a part has no predictor, or no row of the sample.
 
-    One test set has its intervals from all of its rows, so that its predictor is not asked.
+    A single test set is not asked, since its intervals use all of its rows.
     """
     cells = study.splits[OUTER]
     if len(cells) == 1:
@@ -109,21 +109,21 @@ def ask_sample(study: Study, sample: Sample, respond: Respond, *, classification
 
 
 def _thinned(sample: Sample, cells: Splits) -> Sample:
-    """Fewer rows where many parts hold out the same ones again."""
+    """Thin the sample if many parts hold out the same rows repeatedly."""
     answers = int(np.bincount(sample.cells, minlength=int(cells.rows[-1]) + 1)[cells.held].sum())
     step = -(-answers // MOST_ANSWERS)
     return sample if step <= 1 else _only(sample, slice(None, None, step))
 
 
 def _within(sample: Sample, cells: Rows) -> Rows:
-    """The rows of the sample in some cells."""
+    """Return the rows of the sample in these cells."""
     inside = np.zeros(max(int(sample.cells.max()), int(cells.max(initial=0))) + 1, dtype=bool)
     inside[cells] = True
     return np.flatnonzero(inside[sample.cells])
 
 
 def _with_probabilities(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
-    """Classifiers are asked for probabilities too, where they have them."""
+    """Add probabilities to what classifiers are asked for, if they have them."""
     first, *rest = losses
     return (replace(first, methods=(*first.methods, PROBABILITIES)), *rest)
 
@@ -133,7 +133,7 @@ SCORES = ("decision_function", "predict_proba")
 
 
 def check_on_sample(study: Study, source: Source, families: Sequence[Family], sample: Sample) -> KernelCheck | None:
-    """One candidate and part, drawn by the seed, on the rows of the sample; None where they are too few."""
+    """Check one candidate and part, drawn by the seed, on the sampled rows; None if there are too few."""
     seed = study.search.seed
     panel = next(one for one in study.panels if one.candidates)
     part = panel.parts[derive(seed, "spot training", RULE) % len(panel.parts)]
@@ -192,7 +192,7 @@ def _only(sample: Sample, rows: NDArray[np.bool_] | slice) -> Sample:
 
 
 def _differences(fits: Fits, place: int, theirs: Any, held: Sample) -> Iterator[float]:
-    """Differences of predictions and of the sum of squared errors, or of scores of classes, relative to the largest."""
+    """Yield relative differences of class scores, or of predictions and of the sum of squared errors."""
     ours = fits.predictor(place, None)
     scores = next((name for name in SCORES if hasattr(theirs, name)), "predict")
     yield relative_gap(getattr(ours, scores)(held.X), getattr(theirs, scores)(held.X))

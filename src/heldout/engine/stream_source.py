@@ -1,4 +1,4 @@
-"""A stream with all that its passes need to know: which cells its rows go to, and what the target is."""
+"""A stream with what its passes need: the assignment of rows to cells, and what the target is."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Source:
     on_rows: Callable[[int], None] | None = None  # told how many more rows have passed
 
     def each(self, do: Do[Found]) -> Iterator[Found]:
-        """One pass: what `do` makes of each chunk, in order; where the stream has workers, made by them."""
+        """Make one pass, and yield the result of `do` for each chunk, in order. Workers of the stream may run it."""
         plan, classes = self.plan, self.task.classes
         work = ChunkWork(do=do, rows=_RowsOf(plan=plan, name=self.stream.name, classes=classes))
         seen = 0
@@ -66,7 +66,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _RowsOf:
-    """What it takes to assign the rows of a chunk to cells, without the stream: it is sent to workers."""
+    """Assigns the rows of a chunk to cells. It holds no stream, so it can be sent to workers."""
 
     plan: CellPlan
     name: str
@@ -82,7 +82,10 @@ class _RowsOf:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ChunkWork(Generic[Found]):
-    """Assign the rows of a chunk to cells, then do something with them: what came of it, the rows, and all so far."""
+    """Assigns a chunk's rows to cells and calls `do`.
+
+    Returns its result, the number of rows, and how many rows of each kind have passed so far.
+    """
 
     do: Do[Found]
     rows: _RowsOf
@@ -96,7 +99,7 @@ class ChunkWork(Generic[Found]):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CountClasses:
-    """Count the rows of each class in a chunk: workers must know how many came before, since they take turns."""
+    """Counts the rows of each class in a chunk. Workers need the earlier counts, since rows take cells in turn."""
 
     rows: _RowsOf
 
@@ -107,7 +110,7 @@ class CountClasses:
 
 
 def class_codes(y: NDArray[Any], classes: NDArray[Any], name: str) -> Codes:
-    """The place of each label among the classes that were found before."""
+    """Return the position of each label in the classes that were found before."""
     codes = np.searchsorted(classes, y).clip(max=len(classes) - 1)
     if not (classes[codes] == y).all():
         raise TargetError(f"The target of {name!r} has a class that it had not before. It seems to have changed.")
@@ -115,7 +118,7 @@ def class_codes(y: NDArray[Any], classes: NDArray[Any], name: str) -> Codes:
 
 
 def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, read in a thread of its own while the last one is worked on."""
+    """Yield the items in order. A thread reads the next ones while the caller works on the last."""
     end: Any = object()
     with ThreadPoolExecutor(1) as reader:
         coming = deque(reader.submit(next, items, end) for _ in range(AHEAD))
@@ -128,7 +131,7 @@ STEPS = 100  # of one pass, on the bar
 
 
 class Meter:
-    """Counts rows that pass as hundredths of the passes that are planned."""
+    """Counts rows that pass as hundredths of the planned passes."""
 
     def __init__(self, progress: Progress, *, rows: int, passes: int) -> None:
         self._progress, self._rows, self._seen = progress, rows, 0
@@ -136,7 +139,7 @@ class Meter:
         progress.expect_rounds(self._most)
 
     def __call__(self, rows: int) -> None:
-        """So many more rows have passed."""
+        """Record that `rows` more rows have passed."""
         self._seen += rows
         reached = min(self._most, self._seen * STEPS // self._rows)  # a pass that was not planned shows nothing
         while self._progress.done < reached:

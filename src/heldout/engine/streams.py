@@ -39,7 +39,7 @@ AT_ONCE = 1 << 13  # rows of the sample that a family is asked about together
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Streamed:
-    """A study of a stream that ran: its outcome, and what was gathered."""
+    """A finished study of a stream: its outcome, and the run that gathered the statistics."""
 
     outcome: Outcome
     run: StreamRun
@@ -47,7 +47,7 @@ class Streamed:
 
 @dataclass(kw_only=True, eq=False)
 class StreamRun:
-    """The passes over one stream: statistics are kept, so that later questions of the same cells need no pass."""
+    """The passes over one stream. It keeps the statistics, so that later questions on the same cells need no pass."""
 
     source: Source
     families: tuple[Family, ...]
@@ -59,7 +59,7 @@ class StreamRun:
 
     @classmethod
     def gathered(cls, source: Source, families: tuple[Family, ...]) -> StreamRun:
-        """The first pass; a second where columns drift so far from the first rows that digits were lost."""
+        """Make the first pass; make a second one if columns drift so far from the first rows that digits were lost."""
         found = gather(source)
         run = cls(
             source=source,
@@ -80,7 +80,7 @@ class StreamRun:
         return np.asarray(self.statistics.counts.sum(axis=1), dtype=np.intp)
 
     def fits(self, cells: Rows) -> tuple[Fits, ...]:
-        """The predictors of every family, trained on these cells. Raises LostDigits."""
+        """Return the predictors of every family, trained on these cells. Raise LostDigits if the sums lost digits."""
         key = np.sort(cells).astype(np.int64).tobytes()
         if key not in self._fits:
             together = self.statistics.of(np.sort(cells))
@@ -89,13 +89,13 @@ class StreamRun:
         return self._fits[key]
 
     def counting_rows(self, study: Study) -> Study:
-        """The study with splits of cells that count rows."""
+        """Return the study with splits of cells whose sizes count rows."""
         sizes, stratified = self.cell_sizes, self.source.plan.stratified
         splits = {name: CellSplits.of(one, sizes, stratified=stratified) for name, one in study.splits.items()}
         return replace(study, splits=splits)
 
     def answer(self, study: Study, *, keep_rows: bool = False) -> tuple[Study, Tables, tuple[Tally, ...] | None]:
-        """Every panel of a study of cells, the choices made on the way."""
+        """Answer every panel and make the choices. Return the study, its tables, and results of single rows or None."""
         tables = Tables()
         ready = [panel for panel in study.panels if panel.candidates is not None]
         waiting = [panel for panel in study.panels if panel.candidates is None]
@@ -113,7 +113,7 @@ class StreamRun:
         return study, tables, kept if keep_rows else None
 
     def ask_sample(self, study: Study) -> SampledRows | None:
-        """What the tested predictors answer on the sample, a row of which is held out where its cell is."""
+        """Return the responses of the tested predictors on the sample. A sampled row is held out if its cell is."""
         work = _work(self.source, study)
 
         def respond(panel: Panel, part: int, X: Floats, losses: tuple[Loss, ...]) -> Responses | None:
@@ -147,7 +147,7 @@ class StreamRun:
         return tuple(tally for (panel, _, _), tally in zip(again, tallies, strict=True) if panel.level == TEST)
 
     def _from_squares(self, panel: Panel, part: int, work: Work, tables: Tables) -> tuple[int, ...]:
-        """Answer what sums tell; the candidates whose losses they do not tell to enough digits."""
+        """Answer candidates from sums. Return the candidates whose losses the sums do not determine exactly enough."""
         held = self.statistics.of(work.held_rows(_held(panel, part)))
         doubtful: list[int] = []
         for solved in self._solved(panel, part, panel.candidates or (), work):
@@ -236,7 +236,7 @@ def _parts(panels: Sequence[Panel], study: Study, tables: Tables) -> Iterator[tu
 
 
 def _take_chosen(tables: Tables, panel: Panel, study: Study) -> None:
-    """Keep the answers of the chosen candidate alone, as if no other had been asked."""
+    """Keep only the answers of the chosen candidate, as if no other had been asked."""
     every = tables.panels.pop(panel.key)
     tables.open(study, [panel])
     for candidate in panel.candidates or ():
@@ -278,7 +278,7 @@ def _refuse_few_rows(together: Statistics, source: Source) -> None:
 def answer_from_squares(
     work: Work, held: Held, solved: Solved, rows: Statistics
 ) -> Iterator[tuple[int, Answer | None]]:
-    """The answer of each place; None where the sum of squared errors lost its digits."""
+    """Yield the answer of each position in `places`; None if the sum of squared errors lost its digits."""
     family, fits, places = solved
     found = fits.squares(rows)
     for place in places:
@@ -296,7 +296,7 @@ def answer_from_squares(
 
 
 def answers_of_tally(work: Work, held: Held, asked: tuple[Ask, Tally], rows: Statistics) -> Iterator[Answer]:
-    """The answer of each candidate that was asked row by row."""
+    """Yield the answer of each candidate that was evaluated row by row."""
     ask, tally = asked
     in_order = [(fits, place, family.candidates[place]) for family, fits, places in ask.solved for place in places]
     for number, (fits, place, candidate) in enumerate(in_order):
@@ -311,7 +311,7 @@ def answers_of_tally(work: Work, held: Held, asked: tuple[Ask, Tally], rows: Sta
 
 
 def pooled_values(study: Study, tables: Tables, statistics: Statistics) -> tuple[float | None, ...]:
-    """Of each reported score of whole sets, its value for all held-out rows together; None where it is not known."""
+    """Return each reported score of whole sets, for all held-out rows together; None if it is not known."""
     outer = study.splits[OUTER]
     found = np.full((len(outer), len(study.reported)), np.nan)
     for panel in study.of_level(TEST):
@@ -349,7 +349,7 @@ def _kept(ask: Ask, tally: Tally) -> RowLosses:
 
 
 def _spread_of_target(rows: Statistics) -> float:
-    """The sum of squares of y about its mean."""
+    """Return the sum of squares of y about its mean."""
     M = rows.grams[0, 0]
     return float(M[-2, -2] - M[-2, -1] ** 2 / M[-1, -1])
 

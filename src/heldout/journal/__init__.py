@@ -1,4 +1,4 @@
-"""The journal: every finished answer in one SQLite file, keyed by content, so that a study goes on where it ended."""
+"""The journal: keeps every finished answer in one SQLite file, keyed by content, so that a study can be resumed."""
 
 from heldout.journal.keys import unanswered
 from heldout.journal.reader import JournalReader, list_studies, read_splits, read_summaries

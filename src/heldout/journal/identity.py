@@ -1,4 +1,4 @@
-"""Identifies learners by content: a learner has the same key in every process, and another learner has another key."""
+"""Identifies learners by content: equal learners have the same key in every process, others have different keys."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def plain_text(value: Any) -> str | None:
-    """Write a plain constant as text (a long one as its hash); None for anything else."""
+    """Write a plain constant as text, or as a hash of a long text; None if the value is not plain."""
     kinds = (list, tuple, set, frozenset, dict)
     if isinstance(value, PLAIN) or (isinstance(value, kinds) and _all_plain(value)):
         text = repr(sorted(value, key=repr)) if isinstance(value, set | frozenset) else repr(value)
@@ -131,7 +131,7 @@ class Identity:
 
 
 def identify(value: Any, name: str) -> Identity:
-    """The identity of a value that people call `name`; an IdentityError says which part of it has none.
+    """Return the identity of a value, called `name` in errors. Raise an IdentityError that names a part without one.
 
     >>> from sklearn.linear_model import Ridge
     >>> identify(Ridge(), "learner").key == identify(Ridge(), "learner").key != identify(Ridge(2), "learner").key
@@ -311,6 +311,6 @@ def _refuse_nameless(thing: Any, path: str) -> None:
 
 
 def _keeps_what_it_learned(value: Any) -> bool:
-    """Whether scikit-learn's `clone` leaves the fitted state on it, as on a FrozenEstimator."""
+    """Return whether scikit-learn's `clone` keeps the fitted state of this value, as it does for a FrozenEstimator."""
     clone = getattr(type(value), "__sklearn_clone__", None)
     return clone is not None and clone is not BaseEstimator.__sklearn_clone__

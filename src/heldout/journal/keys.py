@@ -33,7 +33,7 @@ CANDIDATE_BYTES = 16
 
 @cache
 def cpu_type() -> str:
-    """What kind of processor this is: numbers may differ in their last bits on another."""
+    """Return the processor type. On another type, numbers may differ in their last bits."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
@@ -45,12 +45,12 @@ def cpu_type() -> str:
 
 @cache
 def base_libraries() -> dict[str, str]:
-    """The versions that every number depends on."""
+    """Return the versions of the libraries that every number depends on."""
     return {name: version for name, version in environment().items() if name != "machine"}
 
 
 def setting_of(task: Task, splits: Mapping[str, Splits], parts: Iterable[Identity]) -> Setting:
-    """Collects what the numbers of a study depend on: data, splits, code, libraries and processor."""
+    """Collect what the numbers of a study depend on: data, splits, code, libraries and processor."""
     code: dict[str, str] = {}
     libraries = dict(base_libraries())
     for part in parts:
@@ -66,7 +66,7 @@ def setting_of(task: Task, splits: Mapping[str, Splits], parts: Iterable[Identit
 
 
 def differences(before: Setting, now: Setting) -> list[str]:
-    """Describes the differences between two settings, one line each."""
+    """Describe the differences between two settings, one line each."""
     lines = []
     old, new = before["data"], now["data"]
     if old != new:
@@ -99,17 +99,17 @@ def _size(data: Mapping[str, Any]) -> str:
 
 
 def keyed_by_cell(step: Step) -> bool:
-    """Whether the answers of a step depend on each cell alone.
+    """Return whether the answers of a step depend on each cell alone.
 
-    Steps of the tier `identical` are, but for kernels that answer whole blocks: their step is the unit that is kept.
+    This holds for steps of the tier `identical`, except for kernels that answer whole blocks, which are kept by step.
     """
     return step.tier == "identical" and not step.spreads
 
 
 def unanswered(step: Step, tables: Tables, *, asides: bool = True) -> Step | None:
-    """Return the step without the candidates whose answers are all known; None where nothing is left.
+    """Return the step without the candidates whose answers are all known; None if nothing is left.
 
-    Not `asides`, what intervals ask beside the cells is not asked for its own sake.
+    With `asides=False`, answers that only intervals need are disregarded.
     """
     candidates = np.array(step.candidates)
     done = np.ones(len(candidates), dtype=bool)
@@ -253,7 +253,7 @@ class CandidateLookup:
 
 
 def loss_keys(losses: Mapping[str, Sequence[Loss]]) -> dict[str, list[str]]:
-    """The keys of the losses of each level."""
+    """Return the keys of the losses of each level."""
     return {level: [loss_identity(loss).key[:8].hex() for loss in of_level] for level, of_level in losses.items()}
 
 

@@ -38,7 +38,7 @@ _held: set[Path] = set()  # by this process: closing a file of ours once more wo
 class JournalLock:
     """A lock held from `take` until `release`, or until this process ends in any way.
 
-    The lock is the system's own, on a small file beside the journal, so a dead owner holds nothing.
+    It is a lock of the operating system on a small file next to the journal, so it ends with its owner.
     """
 
     def __init__(self, journal: Path) -> None:
@@ -103,7 +103,7 @@ class JournalLock:
 
 
 def is_held(journal: Path) -> bool:
-    """Whether a program that may still be there has the journal. The lock itself is not touched."""
+    """Return whether a program that may still run has the journal open. The lock itself is not touched."""
     path = JournalLock(journal).path
     if path in _held:
         return True
@@ -117,7 +117,7 @@ def is_held(journal: Path) -> bool:
 
 
 def may_live(pid: int) -> bool:
-    """Whether a process with this number may be running on this machine."""
+    """Return whether a process with this number may be running on this machine."""
     return 0 < pid < 1 << 31 and bool(psutil.pid_exists(pid))
 
 

@@ -1,7 +1,7 @@
-"""Reads a journal beside the program that writes it: its studies, and the summaries of what they found.
+"""Reads a journal while another program writes it: its studies, and the summaries of their results.
 
-A reader takes no lock of ours, makes the writer wait no longer than one small query takes, and changes no byte. It
-never repairs a file: whoever writes does.
+A reader takes none of our locks, delays the writer by at most one small query, and changes no byte. It never repairs a
+file; the writer does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class StudyRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRow:
-    """A summary that is kept: `mark` changes whenever it is replaced by another."""
+    """A stored summary. `mark` changes whenever the summary is replaced."""
 
     key: bytes
     mark: bytes
@@ -52,7 +52,7 @@ class SummaryRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The studies and summaries of a journal, in the order they came in."""
+    """The studies and summaries of a journal, in the order they were written."""
 
     path: Path
     format: int
@@ -72,7 +72,7 @@ class JournalReader:
         self._lock = threading.Lock()
 
     def contents(self) -> Contents:
-        """List the studies and summaries. The file is read again only where it has changed."""
+        """List the studies and summaries. The file is read again only if it has changed."""
         with self._lock:
             stamp = _stamp_of(self.path)
             if self._contents is None or not stamp or stamp != self._stamp:
@@ -85,14 +85,14 @@ class JournalReader:
         return is_held(self.path)
 
     def summary(self, key: bytes) -> dict[str, Any]:
-        """Read the summary under this key; raises JournalError where none is kept, or it is damaged."""
+        """Read the summary under this key. Raise a JournalError if there is none or it is damaged."""
         content = self.read_content(key)
         if content is None:
             raise JournalError(f"The journal {str(self.path)!r} keeps no summary of study {key.hex()[:12]}.")
         return summary_in(content)
 
     def read_content(self, key: bytes) -> bytes | None:
-        """Read the packed summary under this key, None where there is none; raises JournalError where it is damaged."""
+        """Read the packed summary under this key; None if there is none. Raise a JournalError if it is damaged."""
         select = "SELECT id, content, sum FROM summaries WHERE key = ?"
         for number, content, mark in _read_beside(self.path, lambda file: file.execute(select, (key,)).fetchall()):
             if not schema.is_whole("summaries", key, content, mark):
@@ -179,7 +179,7 @@ def _list_all(connection: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
 
 
 def _read_beside(path: Path, read: Callable[[sqlite3.Connection], Found]) -> Found | tuple[()]:
-    """Run a query on the journal, and wait for a commit that is under way; returns () where the file is still empty."""
+    """Run a query on the journal, waiting for any commit to end. Return () if the file is still empty."""
     _refuse_no_file(path)
     try:
         with closing(schema.open_to_read(path, timeout=PATIENCE)) as connection:
@@ -235,7 +235,7 @@ def _damaged(path: Path, what: str) -> JournalError:
 
 
 def _stamp_of(path: Path) -> tuple[int, ...]:
-    """Fingerprint of the file's state; empty while the file is so new that its time might miss the next change."""
+    """Return a fingerprint of the file's state; empty if it is so new that its time might miss the next change."""
     try:
         found = path.stat()
     except OSError:

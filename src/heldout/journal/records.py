@@ -1,4 +1,4 @@
-"""Writes answers as bytes of plain data, and reads them back, also for a study that asks for other losses."""
+"""Encodes answers as bytes of plain data and decodes them, also for a study that asks for other losses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ARRAYS = (*METHODS, "classes")  # of responses
 
 
 class NotPlain(TypeError):
-    """A value that cannot be written as plain data."""
+    """Raised for a value that cannot be written as plain data."""
 
 
 def encode(tree: Any) -> bytes:
@@ -51,7 +51,7 @@ def encode(tree: Any) -> bytes:
 
 
 def decode(content: bytes) -> Any:
-    """Decode what `encode` wrote; raises JournalError where the bytes are damaged."""
+    """Decode what `encode` wrote. Raise a JournalError if the bytes are damaged."""
     try:
         (length,) = _LENGTH.unpack_from(content)
         start = _LENGTH.size + length
@@ -183,7 +183,7 @@ def step_record(answers: Sequence[Answer], candidates: Sequence[int], places: St
 
 
 def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
-    """Join the cells of one part into at most four answers: cells with and without rows, with and without responses."""
+    """Join the cells of one part into at most four answers, by whether they have row losses and responses."""
     alike: dict[Any, list[Answer]] = {}
     for cell in cells:
         alike.setdefault((cell.rows is None, cell.responses is None), []).append(cell)
@@ -203,7 +203,7 @@ def joined(cells: Sequence[Answer]) -> Iterator[Answer]:
 
 
 def _written(responses: Sequence[Responses]) -> Record | list[Record]:
-    """Turn responses into arrays, stacked where types and shapes agree: many short arrays would take far more bytes."""
+    """Turn responses into arrays, stacked if types and shapes agree, since many short arrays take far more bytes."""
     written = [_arrays_of(response) for response in responses]
     if len(responses) > 1 and _are_alike(written) and not any(response.asked for response in responses):
         return {name: np.stack([arrays[name] for arrays in written]) for name in written[0]}
@@ -216,7 +216,7 @@ def _arrays_of(responses: Responses) -> Record:
 
 
 def _are_alike(several: Sequence[Record]) -> bool:
-    """Whether these are arrays of the same types and shapes, in the order in memory that they have in a stack."""
+    """Return whether these are arrays of the same types and shapes, all in C order, as in a stack."""
     arrays = [array for record in several for array in record.values()]
     if not all(isinstance(array, np.ndarray) and array.flags.c_contiguous for array in arrays):
         return False
@@ -228,7 +228,7 @@ def _are_alike(several: Sequence[Record]) -> bool:
 
 
 def step_answers(record: Record, candidates: Sequence[int], places: StepPanels, needed: Needed) -> list[Answer] | None:
-    """Read the answers of a step from its record; None where the record lacks something that the study needs."""
+    """Read the answers of a step from its record; None if the record lacks something that the study needs."""
     answers: list[Answer] = []
     for written in record["answers"]:
         panel = places.panels[written["panel"]]
@@ -247,7 +247,7 @@ def step_answers(record: Record, candidates: Sequence[int], places: StepPanels, 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecordedCells:
-    """Some cells of a record, with the candidates and parts that they are in the current study."""
+    """Some cells of a record, with their candidates and parts in the current study."""
 
     record: Record
     candidates: Sequence[int]
@@ -255,9 +255,10 @@ class RecordedCells:
     helds: Sequence[Held]  # its parts
 
     def known(self, needed: Needed) -> list[Answer]:
-        """Read the answers of every candidate for which the record holds enough, all at once or one by one.
+        """Read the answers of every candidate for which the record has enough.
 
-        A study of many small cells goes on in seconds because they are not looked at singly.
+        They are read together if possible, so that a study of many small cells resumes in seconds; otherwise one by
+        one.
         """
         whole = self._as_kept(needed)
         if whole is not None:
@@ -267,12 +268,12 @@ class RecordedCells:
         return [answer for recorded in alone for answer in recorded.answers(needed) or ()]
 
     def answers(self, needed: Needed) -> list[Answer] | None:
-        """Read the answers, scored again where other losses are needed; None where the record lacks something."""
+        """Read the answers, and score again if other losses are needed; None if the record lacks something."""
         kept = self._as_kept(needed)
         return self._scored_again(needed) if kept is None else [kept]
 
     def _as_kept(self, needed: Needed) -> Answer | None:
-        """Read the answer as it was stored; None where the study needs other losses or keeps more than was stored."""
+        """Read the answer as it was stored; None if the study needs other losses or keeps more than was stored."""
         record, work, held = self.record, needed.work, self.helds[0]
         if record["asked"] != list(needed.losses[held.level]):
             return None
@@ -303,7 +304,7 @@ class RecordedCells:
         )
 
     def _scored_again(self, needed: Needed) -> list[Answer] | None:
-        """Compute the losses from recorded responses; None where the record lacks a response."""
+        """Compute the losses from recorded responses; None if the record lacks a response."""
         if len(self.candidates) == len(self.helds) == 1:
             found = self._cell_scored_again(needed)
             return None if found is None else [found]
@@ -331,7 +332,7 @@ class RecordedCells:
         return replace(answer, warnings={cell: tuple(every)} if every else {})
 
     def _fitting(self, losses: Sequence[Loss]) -> list[Responses] | None:
-        """Pick the responses that these losses need, of all candidates; None where one of them is not recorded."""
+        """Select the responses that these losses need, of all candidates; None if one of them is not recorded."""
         fitting = [_asked_for(losses, responses) for responses in self._responses() or ()]
         kept = [responses for responses in fitting if responses is not None]
         return kept if kept and len(kept) == len(fitting) else None
@@ -367,7 +368,7 @@ class RecordedCells:
 
 
 def _asked_for(losses: Sequence[Loss], responses: Responses) -> Responses | None:
-    """Pick the responses that these losses need; None where one of them is not recorded."""
+    """Select the responses that these losses need; None if one of them is not recorded."""
     wanted = {"predict"}
     for alternatives in needed_methods(losses):
         if getattr(responses, alternatives[0]) is None:

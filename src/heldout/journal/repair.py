@@ -1,6 +1,6 @@
-"""Repairs a damaged journal: keeps a copy of the file, and takes over every row that SQLite still reads whole.
+"""Repairs a damaged journal: keeps a copy of the file, and saves every row that SQLite can still read in full.
 
-The file format is at https://sqlite.org/fileformat2.html.
+The file format is described at https://sqlite.org/fileformat2.html.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Row = tuple[Any, ...]
 
 
 def is_sound(path: Path) -> bool:
-    """Tell whether SQLite finds all tables and indexes in order. Checksums find changed bytes inside rows."""
+    """Return whether SQLite finds all tables and indexes intact. Changed bytes inside rows are found by checksums."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None, timeout=5.0)) as connection:
             if not schema.pragma(connection, "page_count"):
@@ -61,7 +61,7 @@ def keep_copy(path: Path) -> Path:
 
 
 def repair(path: Path) -> str:
-    """Replace a damaged journal by one with the rows that can be read; returns the note for people."""
+    """Replace a damaged journal by one with all readable rows. Return a note for the user."""
     backup = keep_copy(path)
     repaired = path.with_name(path.name + ".repaired")
     repaired.unlink(missing_ok=True)
@@ -91,7 +91,7 @@ def named(rows: list[str]) -> str:
 
 
 def _missing_numbers(connection: sqlite3.Connection, table: str) -> list[int]:
-    """List the row numbers that a table lacks: rows are numbered in sequence."""
+    """Return the row numbers missing from a table, whose rows are numbered in sequence."""
     there = [number for (number,) in connection.execute(f"SELECT id FROM {table} ORDER BY id")]
     return [number for last, found in pairwise([0, *there]) for number in range(last + 1, min(found, last + MOST_GAP))]
 
@@ -99,8 +99,8 @@ def _missing_numbers(connection: sqlite3.Connection, table: str) -> list[int]:
 def _readable_rows(path: Path) -> Iterator[tuple[str, Row]]:
     """Yield every undamaged row of a damaged file, with the table that its checksum belongs to.
 
-    A lost page may hold the way to others that are there. So each page of rows is put, one after another, where a
-    database of our own has the only page of its only table, and SQLite reads it there.
+    A lost page may hold the references to intact pages. Each page of rows is therefore copied in turn into a small
+    database as the only page of its only table, and SQLite reads it there.
     """
     with TemporaryDirectory(prefix="heldout-", dir=path.parent) as folder:
         copy = Path(folder) / "pages.db"
@@ -128,7 +128,7 @@ def _readable_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _rows_of_page(copy: Path) -> Iterator[Row]:
-    """Yield the rows that SQLite can read on the second page of this file. One query a row: others may be damaged."""
+    """Yield the rows that SQLite can read on the second page of this file: one query each, as some may be damaged."""
     with closing(schema.open_to_read(copy, timeout=5.0, options="&immutable=1")) as connection:
         for place in range(MOST_ROWS_OF_A_PAGE):
             try:

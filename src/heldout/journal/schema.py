@@ -35,14 +35,14 @@ _CREATE_INDEXES = ("CREATE INDEX cells_by_key ON cells (key)", "CREATE INDEX stu
 
 
 def checksum(table: str, key: bytes, content: bytes) -> bytes:
-    """Checksum over a row's table, key and content: it tells whether a byte of the row has changed."""
+    """Return a checksum of a row's table, key and content, which shows whether a byte of the row has changed."""
     digest = blake2b(b"%s\0%s\0" % (table.encode(), key), digest_size=8)
     digest.update(content)
     return digest.digest()
 
 
 def is_whole(table: str, key: Any, content: Any, kept: Any) -> bool:
-    """Whether a row as it was read is the row as it was written. A changed byte may have changed a type."""
+    """Return whether a row is as it was written. A changed byte may also have changed a value's type."""
     return isinstance(key, bytes) and isinstance(content, bytes) and checksum(table, key, content) == kept
 
 
@@ -58,7 +58,7 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def has_all_tables(connection: sqlite3.Connection) -> bool:
-    """Tell whether all tables and indexes of a journal exist."""
+    """Return whether all tables and indexes of a journal exist."""
     made = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master")}
     return {*CREATE_TABLE.values(), *_CREATE_INDEXES} <= made
 
@@ -69,7 +69,7 @@ def pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """Open a connection that writes. What is committed survives a crash of the machine, not only of the program."""
+    """Open a connection that writes. Committed rows survive a crash of the machine, not only of the program."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
     try:
         read_any_text(connection)
@@ -86,9 +86,9 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 
 
 def open_to_read(path: Path, *, timeout: float, options: str = "") -> sqlite3.Connection:
-    """Open a connection that only reads, and trusts nothing in the file.
+    """Open a read-only connection that trusts nothing in the file.
 
-    It goes through SQLite alone: whoever opens and closes the file itself drops the locks of this process on it.
+    The file is opened by SQLite only: if this process opened and closed it directly, its locks on it would be lost.
     """
     uri = f"{path.as_uri()}?mode=ro{options}"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=timeout)
@@ -98,7 +98,7 @@ def open_to_read(path: Path, *, timeout: float, options: str = "") -> sqlite3.Co
 
 
 def error_number(error: Exception) -> int:
-    """SQLite's number of an error, without its details; 0 for any other error."""
+    """Return SQLite's primary error code; 0 for any other error."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
@@ -113,7 +113,7 @@ def rollback_of(path: Path) -> Path:
 
 
 def format_in(path: Path) -> int | None:
-    """Read the format number from the header of a journal, None where the file is empty; refuse any other file."""
+    """Read the format number from a journal's header; None if the file is empty. Raise for any other file."""
     with path.open("rb") as file:
         head = file.read(HEADER_BYTES)
     ours = head.startswith(_MAGIC) and int.from_bytes(head[68:72], "big") == APPLICATION
@@ -123,14 +123,14 @@ def format_in(path: Path) -> int | None:
 
 
 def refuse_other_file(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse an SQLite file that is no journal, or a journal of another format."""
+    """Raise a JournalError for an SQLite file that is no journal, or a journal of another format."""
     if pragma(connection, "application_id") != APPLICATION:
         raise not_a_journal(path)
     refuse_other_format(path, pragma(connection, "user_version"))
 
 
 def refuse_other_format(path: Path, number: int) -> None:
-    """Refuse a journal of another format, by its number."""
+    """Raise a JournalError if this format number is not ours."""
     if number != FORMAT:
         raise JournalError(
             f"The journal {str(path)!r} has format {number}, this heldout reads format {FORMAT} alone. Use the "

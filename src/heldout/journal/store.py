@@ -1,4 +1,4 @@
-"""The store of a journal: one SQLite file, one writer, rows with checksums, and commits in batches."""
+"""The store of a journal: one SQLite file with one writer, a checksum for each row, and commits in batches."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ Row = tuple[str, bytes, bytes]  # table, key, content
 class Store:
     """An open journal file. Made by :func:`open_journal`.
 
-    Answers are handed to a thread that commits all that came in within a fifth of a second together, so that a study
-    of short fits pays for few disk syncs and a long fit does not hold back what finished before it. An answer counts
-    as kept once its commit is done.
+    A thread commits together all answers that arrived within a fifth of a second. A study of short fits thus needs few
+    disk syncs, and a long fit does not delay what finished before it. An answer is safe once its commit is done.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,7 +55,7 @@ class Store:
         self.when_done: list[tuple[str, Sequence[Any]]] = []  # statements for when all that was begun is done
 
     def put(self, rows: Sequence[Row]) -> None:
-        """Hand over rows that belong together: they are committed in one transaction, soon."""
+        """Hand over rows that belong together. They are committed soon, in one transaction."""
         size = sum(len(content) for _, _, content in rows)
         with self._changed:
             self._changed.wait_for(lambda: self._bytes <= MOST_UNWRITTEN or self._error is not None)
@@ -67,7 +66,7 @@ class Store:
                 self._changed.notify_all()  # else the writer sleeps on: waking it for every row would cost more
 
     def flush(self) -> None:
-        """Wait until everything handed over is committed."""
+        """Wait until all rows handed over are committed."""
         with self._changed:
             self._hurry = True
             self._changed.notify_all()
@@ -76,7 +75,7 @@ class Store:
             self._refuse_if_broken()
 
     def close(self) -> None:
-        """Write what waits, close the file and let the lock go."""
+        """Write all waiting rows, close the file and release the lock."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -86,10 +85,10 @@ class Store:
         self._lock.release()
 
     def rows(self, table: str, keys: Iterable[bytes]) -> Generator[tuple[bytes, bytes], None, None]:
-        """Yield the undamaged rows of an answer table under these keys, by key and in the order they were committed.
+        """Yield the undamaged rows of an answer table under these keys, by key and in the order of commits.
 
-        Damaged ones are named in `notes` and dropped, after a copy of the file was kept: they are computed again. No
-        row may be handed over until all were read.
+        Damaged rows are named in `notes` and deleted, after a copy of the file was kept; they will be computed again.
+        No row may be handed over until all have been read.
         """
         wanted, damaged = sorted(set(keys)), list[int]()
         self.flush()
@@ -107,7 +106,7 @@ class Store:
             self._drop(table, damaged)
 
     def all_rows(self, table: str) -> list[tuple[bytes, bytes]]:
-        """Read every undamaged row of a table, in the order they were committed; `notes` names the others."""
+        """Read every undamaged row of a table, in the order of commits. `notes` names the others."""
         self.flush()
         found = self.query(f"SELECT id, key, content, sum FROM {table} ORDER BY id")
         damaged = [f"{table}/{number}" for number, *row in found if not is_whole(table, *row)]
@@ -193,13 +192,13 @@ class Store:
 
 
 def _insert(conflict: str, table: str, key: bytes, content: bytes) -> tuple[str, Sequence[Any]]:
-    """The statement that writes a row; `conflict` says what happens where its key is there: IGNORE or REPLACE."""
+    """Return the SQL that writes a row, and its values. `conflict` says what to do if its key exists."""
     statement = f"INSERT OR {conflict} INTO {table} (key, content, sum) VALUES (?, ?, ?)"
     return statement, (key, content, checksum(table, key, content))
 
 
 def _connect(path: Path, notes: list[str]) -> sqlite3.Connection:
-    """Connect to the journal, which is created or repaired where needed; a repair is added to the notes."""
+    """Connect to the journal; create or repair the file if needed. A repair is added to the notes."""
     if path.exists() and not path.is_file():
         raise JournalError(f"The journal {str(path)!r} is not a file. Name one, such as 'study.db'.")
     connection = None
@@ -232,7 +231,7 @@ def _connect(path: Path, notes: list[str]) -> sqlite3.Connection:
 
 
 def _cannot_write(path: Path, error: Exception) -> JournalError:
-    """Turn an error of SQLite into one that says what to do."""
+    """Convert an SQLite error to one that says what to do."""
     text, number = str(error), schema.error_number(error)
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     if full or number in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
@@ -249,7 +248,7 @@ def _cannot_write(path: Path, error: Exception) -> JournalError:
 
 
 def _finish(store: Store) -> None:
-    """Commit what waits, and the final statements of its studies where nobody else uses the store."""
+    """Commit waiting rows; if nobody else uses the store, also execute the final statements of its studies."""
     store.flush()
     if store.users == 1 and store.when_done:
         store.write(store.when_done)
@@ -261,7 +260,7 @@ _opening = threading.RLock()
 
 
 def _hold_still() -> None:
-    """Wait until no transaction is under way before a fork: the child would roll it back in the file when it ends."""
+    """Block transactions before a fork: otherwise the child would roll back a running one in the file when it ends."""
     _opening.acquire()
     for store in _open_stores.values():
         store.database.acquire()
@@ -279,7 +278,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def open_journal(path: str | os.PathLike[str]) -> Iterator[Store]:
-    """Open the journal at `path` for this process alone; parts of one program that name the same file share it."""
+    """Open the journal at `path` for this process alone. Parts of the program that name the same file share it."""
     place = Path(path).expanduser().resolve()
     if not place.parent.is_dir():
         raise JournalError(f"The journal {str(path)!r} needs a folder that exists. Make it, or name another file.")

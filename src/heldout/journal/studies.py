@@ -56,7 +56,7 @@ class StudyWords(Struct):
 
 
 class RiskHead(Struct):
-    """The risk in the head of a summary; infinite numbers are texts."""
+    """The risk in the head of a summary. Infinite numbers are stored as text."""
 
     loss: str | None
     value: float | str | None
@@ -93,26 +93,26 @@ def keep_summary(
 ) -> None:
     """Keep the summary of a study under its key; the newest replaces the older.
 
-    `studies` are the keys of those that a comparison compares. `summary` is plain values, figures included.
+    `studies` are the keys of the studies in a comparison. `summary` holds plain values, figures included.
     """
     with open_journal(journal) as store:
         store.replace([("summaries", key, packed(summary, studies=studies))])
 
 
 def comparison_key(studies: Iterable[bytes]) -> bytes:
-    """The key of a comparison of these studies, whatever their order."""
+    """Return the key of a comparison of these studies, whatever their order."""
     return digest(COMPARISON, *sorted(studies))
 
 
 def packed(summary: Mapping[str, Any], *, studies: Iterable[bytes] = ()) -> bytes:
-    """Pack a summary: first the head that a list of studies shows, then the whole, compressed."""
+    """Pack a summary: first the head for lists of studies, then the whole, compressed."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     head = _json({"kept": now, "studies": [key.hex() for key in studies], **head_of(summary)})
     return b"".join([_LENGTH.pack(len(head)), head, zlib.compress(_json(summary), 6)])
 
 
 def head_in(content: bytes) -> dict[str, Any]:
-    """Read the head of a packed summary; raises JournalError where the bytes are no summary."""
+    """Read the head of a packed summary. Raise a JournalError if the bytes are no summary."""
     try:
         head: dict[str, Any] = json.loads(_parts(content)[0])
         msgspec.convert(head, SummaryHead)
@@ -122,7 +122,7 @@ def head_in(content: bytes) -> dict[str, Any]:
 
 
 def summary_in(content: bytes) -> dict[str, Any]:
-    """Read a packed summary; raises JournalError where the bytes are no summary."""
+    """Read a packed summary. Raise a JournalError if the bytes are no summary."""
     try:
         unpacking = zlib.decompressobj()
         whole = unpacking.decompress(_parts(content)[1], MOST_BYTES)
@@ -134,7 +134,7 @@ def summary_in(content: bytes) -> dict[str, Any]:
 
 
 def words_in(content: bytes) -> dict[str, Any] | None:
-    """Read the description of a study from its row; None where it does not fit `StudyWords`."""
+    """Read the description of a study from its row; None if it does not fit `StudyWords`."""
     try:
         words: dict[str, Any] = decode(content)["words"]
         msgspec.convert(words, StudyWords)
@@ -144,7 +144,7 @@ def words_in(content: bytes) -> dict[str, Any] | None:
 
 
 def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The head of a summary: the few values that a list of studies shows."""
+    """Return the head of a summary: the few values that a list of studies shows."""
     about, kind = summary["about"], summary["kind"]
     ranking: Sequence[Mapping[str, Any]] = summary["ranking"] if kind == COMPARISON else ()
     learner = ", ".join(str(rank["name"]) for rank in ranking) if ranking else about.get("learner")
@@ -196,7 +196,7 @@ class StudyEntry:
         self.number = 0
 
     def begin(self, store: Store, *, anew: bool) -> None:
-        """Find the study in the journal or enter it; refuse where it was begun with other data, code or libraries."""
+        """Find the study in the journal or add it. Raise if its data, code or libraries have changed, unless `anew`."""
         known = store.query("SELECT id, state FROM studies WHERE key = ?", (self.key,))
         if known:
             self.number = int(known[0][0])
@@ -219,7 +219,7 @@ class StudyEntry:
         self._keep_splits(store)
 
     def _keep_splits(self, store: Store) -> None:
-        """Store the splits that are not there: a kill, or damage, may have come between a study and its splits."""
+        """Store missing splits: a kill, or damage, may have left a study without its splits."""
         known = store.query("SELECT key FROM splits WHERE key BETWEEN ? AND ?", keys_of_splits(self.number))
         there = {key for (key,) in known}
         drawn = {_splits_key(self.number, name): splits for name, splits in self._splits.items()}
@@ -228,10 +228,10 @@ class StudyEntry:
             store.replace(missing)
 
     def end(self, store: Store, *, seconds: float) -> None:
-        """The study is answered. How long it took the first time is kept.
+        """Record that the study is answered, and how long it took the first time.
 
-        It counts as finished once whoever opened the journal is done: what is asked beside a study belongs to it, and
-        while that is unfinished so is the study.
+        It becomes finished when all users of the journal are done, since extra studies, such as for an interval, belong
+        to it.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
         statement = "UPDATE studies SET state = ?, ended = ?, seconds = ? WHERE id = ? AND state != ?"

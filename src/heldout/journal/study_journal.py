@@ -1,4 +1,4 @@
-"""Recalls the answers of a study from its journal, and keeps those that are computed."""
+"""Reads the answers of a study from its journal, and keeps those that are computed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CELL_BYTES = 64  # of a cell of which nothing but losses is kept
 
 @dataclass(kw_only=True, eq=False)
 class JournalUse:
-    """Counts what a journal did for a study: cells recalled, computed, answered twice; and notes of damage."""
+    """Counts what a journal did for a study: cells recalled, computed, or answered twice; and notes of damage."""
 
     path: str
     study: bytes = b""  # the study's key, under which its summary is kept
@@ -77,7 +77,7 @@ class JournalUse:
 class StudyJournal:
     """The journal of one study.
 
-    `needed` is what the study needs of each answer; `kept` is its work with all kept that the journal is to hold.
+    `needed` is what the study needs of each answer. `kept` is the study's work, with all that the journal keeps marked.
     """
 
     def __init__(self, store: Store, keys: StudyKeys, needed: Needed, kept: Work) -> None:
@@ -86,11 +86,11 @@ class StudyJournal:
         self.answered = False  # the study came to its end
 
     def widened(self, work: Work) -> Work:
-        """Return the work with every row loss and response marked for keeping that the journal is to hold."""
+        """Return the work, marked to keep all row losses and responses that the journal stores."""
         return replace(work, keep_rows=self._kept.keep_rows, keep_responses=self._kept.keep_responses)
 
     def drop(self, steps: Sequence[Step]) -> None:
-        """Forget the cells of these steps, whose kernel failed its check; the study is asked again from its start."""
+        """Delete the cells of these steps, whose kernel failed its check. The study then starts again."""
         # This comes before its failure is kept: a journal that knows of the failure has no cell of the kernel any more.
         sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
         self._store.write([("DELETE FROM cells WHERE key = ?", (side,)) for side in sorted(sides)])
@@ -98,7 +98,7 @@ class StudyJournal:
     # What is known.
 
     def recall(self, steps: Sequence[Step], tables: Tables) -> list[Step]:
-        """Put all known answers into the tables; return the steps that are left, cut to what is not known."""
+        """Put all known answers into the tables, and return the steps that are left, without known candidates."""
         self._recall_cells([step for step in steps if keyed_by_cell(step)], tables)
         known = self._recall_steps([step for step in steps if not keyed_by_cell(step)], tables)
         left = (unanswered(step, tables) if keyed_by_cell(step) else step for step in steps if id(step) not in known)
@@ -136,7 +136,7 @@ class StudyJournal:
     def _take(
         self, record: Record, found: tuple[NDArray[np.intp], NDArray[np.intp]], held: Held, tables: Tables
     ) -> None:
-        """Put cells of a record into the tables, where the tables do not know them yet."""
+        """Put the cells of a record into the tables, unless the tables know them already."""
         (candidates, places), table = found, tables[held.panel]
         new = ~table.answered[candidates - table.candidates.start, held.part - table.parts.start]
         candidates, first = np.unique(candidates[new], return_index=True)  # equal candidates stand in a record twice
@@ -179,7 +179,7 @@ class StudyJournal:
     # What is computed.
 
     def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
-        """Keep the answers of a step; return those that belong into the tables, without what only the journal keeps."""
+        """Keep the answers of a step. Return them for the tables, without what only the journal keeps."""
         # Of two answers to a cell the first stays.
         by_cell = keyed_by_cell(step)
         if by_cell:
@@ -198,7 +198,7 @@ class StudyJournal:
         return [self._trimmed(answer) for answer in answers]
 
     def _is_new(self, answer: Answer, tables: Tables) -> bool:
-        """Tell whether the answer of a cell is new, and note a second answer that differs from the first."""
+        """Return whether the answer of a cell is new, and note a second answer that differs from the first."""
         ((candidate, part),) = answer.cells
         table = tables[answer.panel]
         place = candidate - table.candidates.start, part - table.parts.start
@@ -209,7 +209,7 @@ class StudyJournal:
         return False
 
     def _cell_rows(self, step: Step, answers: Sequence[Answer]) -> Iterator[Row]:
-        """Yield the rows to write: one a held-out side, or several where more is kept of some of its cells."""
+        """Yield the rows to write: one per held-out side, or several if more is kept of some of its cells."""
         groups: dict[tuple[str, int], list[Answer]] = {}
         for answer in answers:
             if not _passes(answer):
@@ -264,7 +264,7 @@ def _passes(answer: Answer) -> bool:
 
 @contextmanager
 def journal_of(path: str | PathLike[str], study: Study, work: Work, options: Options) -> Iterator[StudyJournal]:
-    """Open the journal of a study while it runs: what can be refused is refused here, before the first fit."""
+    """Open the journal of a study while it runs. All checks that may refuse it are made here, before the first fit."""
     if work.fit_params:
         raise JournalError(
             "A journal cannot know fit parameters again.", Sentence("Pass {}.", Argument("journal", None))
@@ -288,10 +288,10 @@ def journal_of(path: str | PathLike[str], study: Study, work: Work, options: Opt
 
 
 def kept_of(study: Study, work: Work, detail: str | None) -> Work:
-    """Mark what the journal is to hold of each panel, beyond what the study itself needs.
+    """Mark what the journal is to keep of each panel, beyond what the study itself needs.
 
     "responses" lets later studies take other losses, "losses" keeps the loss of each row, "summaries" nothing more.
-    None stands for "responses", as long as they are few.
+    None means "responses" if there are few, else "summaries".
     """
     panels = frozenset(panel.key for panel in study.panels)
     if detail is None:
@@ -302,7 +302,7 @@ def kept_of(study: Study, work: Work, detail: str | None) -> Work:
 
 
 def _numbers(study: Study, panels: frozenset[str]) -> int:
-    """Count the held-out rows of all cells of these panels; a panel that waits counts with one candidate."""
+    """Count the held-out rows of all cells of these panels. A panel that waits for a choice counts one candidate."""
     return sum(
         int(study.splits[p.splits].held_sizes[p.parts.start : p.parts.stop].sum())
         * (1 if p.candidates is None else len(p.candidates))

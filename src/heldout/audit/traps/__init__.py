@@ -1,1 +1,1 @@
-"""Checks for what makes a risk look better than it is: a function of the table each, which `run_checks` calls."""
+"""Checks for what makes a risk look too good: one function of the table each, called by `run_checks`."""

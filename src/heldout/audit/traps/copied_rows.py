@@ -1,4 +1,4 @@
-"""H601 and H602: rows that are equal, or nearly so."""
+"""H601 and H602: rows that are equal, or nearly equal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Words = NDArray[np.uint64]
 
 
 def same_rows(table: Table) -> Codes:
-    """A code for each row of the task: rows equal in every column of the table, and in the target, share one."""
+    """Return a code for each row of the task. Rows equal in every column of the table and in the target share one."""
     task, hashes, places = table.task, table.task.row_hashes, [column.position for column in table.columns]
     if len(places) < (task.n_columns or 1):
         if not places:
@@ -33,7 +33,7 @@ def same_rows(table: Table) -> Codes:
 
 
 def find_same_rows(table: Table, codes: Codes, identifiers: list[Trap]) -> list[Trap]:
-    """One trap where rows are the same and may straddle a split."""
+    """Report equal rows that may be on both sides of a split."""
     task = table.task
     copies = len(codes) - int(codes.max()) - 1
     if not copies or _within_groups(codes, task.groups):
@@ -63,7 +63,7 @@ def find_same_rows(table: Table, codes: Codes, identifiers: list[Trap]) -> list[
 
 
 def cell_words(table: Table) -> Words:
-    """A random word for each value of each column and of the target, a row a column: rows with equal sums are equal."""
+    """Return random words (columns × rows), one per value of a column or the target: equal rows have equal sums."""
     rng = np.random.default_rng(derive(table.seed, "cells"))
     codes = [column.codes for column in table.columns]
     codes.append(class_codes(table.task.y[table.rows]))
@@ -75,11 +75,11 @@ def cell_words(table: Table) -> Words:
 
 
 def chance_meetings(words: Words, sums: Words, *, beside: Words | None = None) -> float:
-    """How many pairs of rows with equal sums chance alone may have made.
+    """Bound how many pairs of rows with equal sums may have arisen by chance.
 
-    Of pairs that agree in all columns but one, chance lets as many agree in that one too as any two rows do, or more
-    where columns go together; and where chance makes pairs that agree in everything, it makes more that differ in one.
-    `beside` is a column that is left out of the sums.
+    Among pairs that agree in all columns but one, chance makes as many agree in that one too as among any two rows, or
+    more if columns depend on each other. Also, if chance makes pairs that agree in everything, it makes more pairs that
+    differ in one column. `beside` is the words of a column left out of the sums; None leaves none out.
     """
     pairs = equal_pairs(sums)
     everything = sums.size * (sums.size - 1) / 2
@@ -95,7 +95,7 @@ def chance_meetings(words: Words, sums: Words, *, beside: Words | None = None) -
 
 
 def _by_chance(table: Table) -> bool:
-    """Whether chance may have made the equal pairs; where a sample holds none, their values are many."""
+    """Return whether the equal pairs in the sample may have arisen by chance; False if the sample has none."""
     words = cell_words(table)
     sums = words.sum(axis=0, dtype=np.uint64)
     pairs = equal_pairs(sums)
@@ -103,7 +103,7 @@ def _by_chance(table: Table) -> bool:
 
 
 def _within_groups(codes: Codes, groups: Codes | None) -> bool:
-    """Whether rows that are the same are of one group, and so on one side of any split."""
+    """Return whether equal rows are always in one group, and so on one side of any split."""
     if groups is None:
         return False
     return len(np.unique(codes * (int(groups.max()) + 1) + groups)) == int(codes.max()) + 1
@@ -124,7 +124,7 @@ Pairs = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NearRows:
-    """Pairs of rows of the task that are nearly the same, among how many rows that were looked at, and how near."""
+    """Pairs of nearly equal rows of the task, the number of rows searched, and how near the pairs are."""
 
     pairs: Pairs  # two columns
     asked: int
@@ -133,7 +133,7 @@ class NearRows:
 
 
 def near_rows(table: Table) -> list[NearRows]:
-    """Rows that differ in one column, and rows that are near one another."""
+    """Find rows that differ in one column only, and rows that are very near one another."""
     if len(table) < FEWEST_ROWS:
         return []
     words = cell_words(table)
@@ -142,7 +142,7 @@ def near_rows(table: Table) -> list[NearRows]:
 
 
 def find_near_rows(table: Table, found: list[NearRows]) -> list[Trap]:
-    """One trap for all ways of being near, where groups that are declared do not hold the rows together."""
+    """Report nearly equal rows, of all kinds together, unless the declared groups keep them together."""
     groups = table.task.groups
     apart = [near for near in found if groups is None or (groups[near.pairs[:, 0]] != groups[near.pairs[:, 1]]).any()]
     if not apart:
@@ -154,7 +154,7 @@ def find_near_rows(table: Table, found: list[NearRows]) -> list[Trap]:
 
 
 def _all_but_one(table: Table, words: Words) -> NearRows | None:
-    """Rows that agree in all but one column, the target too; only where that hardly happens by chance."""
+    """Find rows that agree in all columns but one, the target included; None if chance may explain them."""
     names = [repr(column.name) for column in table.columns] + ["the target"]
     if len(words) < FEWEST_WORDS:
         return None
@@ -174,7 +174,7 @@ def _all_but_one(table: Table, words: Words) -> NearRows | None:
 
 
 def _pairs_of(rest: Words, sums: Words) -> Pairs:
-    """Each row with the next that is equal but for one column."""
+    """Return pairs of rows that are equal except in one column: each row with the next such one."""
     order = np.argsort(rest, kind="stable")
     first, second = order[:-1], order[1:]
     near = (rest[first] == rest[second]) & (sums[first] != sums[second])
@@ -182,7 +182,7 @@ def _pairs_of(rest: Words, sums: Words) -> Pairs:
 
 
 def _by_distance(table: Table, words: Words) -> NearRows | None:
-    """Rows whose nearest neighbour is far nearer than the eighth, in columns of numbers, all others being equal."""
+    """Find rows far nearer to their nearest neighbour than to the eighth, with all non-numeric columns equal."""
     columns = table.columns
     places = [position for position, column in enumerate(columns) if _is_spread(column)][:_MOST_COLUMNS]
     if len(places) < FEWEST_COLUMNS:
@@ -207,12 +207,12 @@ def _by_distance(table: Table, words: Words) -> NearRows | None:
 
 
 def _is_spread(column: Column) -> bool:
-    """Whether a number has no value where many rows gather: there, they are near for no other reason."""
+    """Return whether a column is a number without very common values, which would bring rows together."""
     return column.kind == "number" and column.distinct > 20 and column.counts.max() <= MOST_AT_ONE_VALUE * len(column)
 
 
 def _alike(column: Column, first: Codes, second: Codes) -> NDArray[np.bool_]:
-    """Where two rows hold the same category, or numbers that hardly differ; dates may differ."""
+    """Return where two rows have the same category, or nearly the same number. Dates may differ."""
     if column.kind == "date" or column.distinct < 2:
         return np.ones(len(first), dtype=bool)
     if column.kind != "number":
@@ -230,7 +230,7 @@ def _scaled(column: Column) -> Floats:
 
 
 def _nearest(points: Floats, asked: int) -> tuple[Floats, Codes]:
-    """Distances of the first rows to their nearest others, ascending, and which the nearest is."""
+    """Return the ascending distances of the first `asked` rows to their nearest neighbours, and the nearest of each."""
     from sklearn.neighbors import NearestNeighbors
 
     reach = min(NEIGHBOURS, len(points) - 1)
@@ -245,10 +245,11 @@ def _nearest(points: Floats, asked: int) -> tuple[Floats, Codes]:
 
 
 def too_near(distances: Floats) -> NDArray[np.bool_]:
-    """Rows whose nearest is nearer than chance allows once in a thousand rows.
+    """Return a mask of the rows whose nearest neighbour is nearer than chance allows once in a thousand rows.
 
-    Where rows are spread evenly around a row in d dimensions, the nearest of k has a share of the volume that the
-    k-th reaches to that is distributed as Beta(1, k - 1). The dimension is what makes that true in the upper part.
+    If rows are spread evenly around a row in d dimensions, let the nearest of k neighbours enclose a share of the
+    volume that the k-th encloses. This share has the distribution Beta(1, k - 1). The dimension d is estimated so that
+    this holds at an upper quantile.
     """
     k = distances.shape[1]
     ratios = np.clip(distances[:, 0] / np.maximum(distances[:, -1], 1e-300), 1e-12, 1.0)

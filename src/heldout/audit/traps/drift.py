@@ -1,4 +1,4 @@
-"""H609: the rows of two parts as a task, to tell one part from the other."""
+"""H609: samples the rows of two parts, so that a classifier can try to tell them apart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEAST_DIFFERENCE = 0.05  # of the chance that a test row has the larger value, f
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TwoParts:
-    """As many rows of the training part as of the test part, in columns of numbers."""
+    """Equally many rows of the training part and the test part, as numeric columns."""
 
     X: Floats
     tested: NDArray[np.intp]  # 1 in rows of the test part
@@ -29,7 +29,7 @@ class TwoParts:
 
 
 def two_parts(table: Table) -> TwoParts | None:
-    """The question whether the parts differ; None where they are too small, or no test part was given."""
+    """Sample rows of both parts; None if they are too small, or if no test part was given."""
     if table.held is None:
         return None
     rows = _balanced(table, table.held)
@@ -44,7 +44,7 @@ def two_parts(table: Table) -> TwoParts | None:
 
 
 def differing(parts: TwoParts) -> list[str]:
-    """The columns that differ most between the parts: by the chance that a test row has the larger value."""
+    """Return the columns that differ most, by the probability that a test row has the larger value; largest first."""
     differences: dict[str, float] = {}
     for name, values in zip(parts.names, parts.X.T, strict=True):
         present = ~np.isnan(values)
@@ -60,14 +60,14 @@ def differing(parts: TwoParts) -> list[str]:
 
 
 def _may_tell(column: Column) -> bool:
-    """Dates and texts differ between any two parts that follow one another, and tell no more."""
+    """Return whether to compare a column. Dates and texts are left out: they differ between any successive parts."""
     if column.kind == "category":
         return 1 < column.distinct <= MOST_LEVELS
     return column.kind == "number" and column.distinct > 1
 
 
 def _balanced(table: Table, held: NDArray[np.bool_]) -> Codes | None:
-    """As many rows of each part, one a group where groups are declared, in a random order."""
+    """Return equally many rows of each part in random order, one per group if groups are declared; None if too few."""
     rng = np.random.default_rng(derive(table.seed, "parts"))
     places = np.arange(len(table), dtype=np.intp)
     if table.task.groups is not None:

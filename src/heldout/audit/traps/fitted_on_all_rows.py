@@ -22,7 +22,7 @@ STANDARD, NORMED, ROBUST, RANGED = (
 
 
 def find_scaled(table: Table) -> list[Trap]:
-    """A trap for each way of scaling, with its columns; a single column from 0 to 1 may be a share, and is left."""
+    """Report each kind of scaling, with its columns. A single column from 0 to 1 is left out: it may be a share."""
     by_way: dict[str | None, list[str]] = {}
     for column in table.columns:
         fine = column.kind == "number" and not column.whole and column.distinct > FEWEST_SCALED
@@ -38,7 +38,7 @@ def find_scaled(table: Table) -> list[Trap]:
 
 
 def _is_centred(table: Table, column: Column) -> bool:
-    """Whether the mean over all rows is 0; the rows that were looked at rule it out for most columns."""
+    """Return whether the mean over all rows is 0. The sampled rows rule it out for most columns."""
     values = column.numbers[column.order]
     if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
         return False
@@ -47,7 +47,7 @@ def _is_centred(table: Table, column: Column) -> bool:
 
 
 def _by_moments(table: Table, column: Column) -> str | None:
-    """Whether the mean is 0 and the deviation 1."""
+    """Return which scaling the mean and standard deviation show; None if neither kind."""
     if not _is_centred(table, column):
         return None
     _, deviation = table.moments(column)
@@ -58,7 +58,7 @@ def _by_moments(table: Table, column: Column) -> str | None:
 
 
 def _by_order(table: Table, column: Column) -> str | None:
-    """Whether the values reach from 0 to 1, or the middle one is 0 and the quartiles are 1 apart."""
+    """Return which scaling the range or the quartiles show; None if neither kind."""
     values = column.numbers[column.order]  # ascending
     low, middle, high = (float(values[int(share * (len(values) - 1))]) for share in (0.25, 0.5, 0.75))
     ranged = values[0] >= 0 and values[-1] <= 1
@@ -78,7 +78,7 @@ RARER = 5  # times rarer the next value is
 
 
 def find_imputed(table: Table) -> list[Trap]:
-    """One trap, with the columns that hold their own mean, or the median of the rest, far too often."""
+    """Report the columns in which the mean of the column, or the median of the rest, occurs far too often."""
     found = [column for column in table.columns if _has_peak(column)]
     names = [column.name for column in found if _is_filled(table.whole(column))]
     if not names:
@@ -111,7 +111,7 @@ MOST_COLUMNS = 500
 
 
 def find_rotated(table: Table) -> list[Trap]:
-    """One trap, with the columns of mean 0 of which each is uncorrelated with two others or more, to many digits."""
+    """Report columns of mean 0 that are uncorrelated to many digits, each with at least two others."""
     columns = [one for one in table.columns if _may_be(one) and _is_centred(table, one)][:MOST_COLUMNS]
     columns = _uncorrelated([table.whole(column) for column in columns])
     if len(columns) < FEWEST_COLUMNS:
@@ -122,7 +122,7 @@ def find_rotated(table: Table) -> list[Trap]:
 
 
 def _may_be(column: Column) -> bool:
-    """A number measured finely; designed experiments have few values, and are uncorrelated by design."""
+    """Return whether a column has many fine values. Designed experiments do not, and are uncorrelated by design."""
     fine = column.kind == "number" and not column.whole and column.distinct > FEWEST_ROTATED
     return fine and len(column.order) == len(column.numbers) >= FEWEST_ROWS and column.continuous
 
@@ -143,7 +143,7 @@ EXACT_MEAN = 1e-6
 
 
 def find_encoded(table: Table) -> list[Trap]:
-    """A trap for each column whose values are the mean targets of the rows that hold them."""
+    """Report each column whose values are the mean targets of the rows that hold them."""
     y, classification = table.task.y, table.task.classification
     traps = []
     for column in table.columns:
@@ -175,7 +175,7 @@ def _are_means(column: Column, y: NDArray[np.generic], classification: bool, *, 
 
 
 def _outputs(y: NDArray[np.generic], classification: bool) -> list[Floats]:
-    """The target as numbers: an indicator a class, or the numbers themselves."""
+    """Return the target as numbers: one indicator per class, or the numbers themselves."""
     outputs = y if y.ndim == 2 else y[:, None]
     if not classification:
         return [output.astype(np.float64) for output in outputs.T[:MOST_OUTPUTS]]

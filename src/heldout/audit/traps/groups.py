@@ -1,4 +1,4 @@
-"""H606: rows that look grouped, though no groups are declared."""
+"""H606: rows that look grouped, although no groups are declared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SCATTERED = 0.2  # how much more than chance the next value may agree, for whol
 
 
 def find_groups(table: Table) -> list[Trap]:
-    """A trap for each column of codes that repeat and whose rows agree."""
+    """Report each column of repeated codes whose rows agree."""
     if table.task.groups is not None:
         return []
     coded = [column for column in table.columns if column.kind in ("category", "number") and column.whole]
@@ -76,7 +76,7 @@ def _agreement(column: Column, responses: Floats) -> float | None:
 
 
 def _unvarying(table: Table, column: Column) -> tuple[str, ...]:
-    """Other columns that have one value in nearly every group, though few pairs of rows share a value by chance."""
+    """Return other columns that are constant in nearly every group, although two rows seldom agree by chance."""
     step = max(1, column.distinct // MOST_GROUPS)
     some = np.flatnonzero(column.codes % step == 0)  # every so many groups; a gap's code is left out below
     groups = column.codes[some]
@@ -113,7 +113,7 @@ def _is_unvarying(groups: Codes, counts: Codes, codes: Codes) -> bool:
 
 
 def _steps_along(groups: Codes, codes: Codes) -> bool:
-    """Whether the column follows the number, as an age group follows the age: the next number shares its value."""
+    """Return whether the codes follow the number, as an age group follows the age: neighbours share a code."""
     both = (groups >= 0) & (codes >= 0)
     first = np.full(int(groups.max()) + 1, -1, dtype=np.intp)
     first[groups[both]] = codes[both]

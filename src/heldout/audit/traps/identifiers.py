@@ -1,4 +1,4 @@
-"""H603: columns that tell rows apart."""
+"""H603: columns that identify rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEETINGS = 14.0  # expected, with none seen: by chance once in a million
 
 
 def find_identifiers(table: Table) -> list[Trap]:
-    """A trap for each column whose values never repeat and look like codes."""
+    """Report each column whose values never repeat and look like codes."""
     traps = []
     for column in table.columns:
         if column.kind not in ("category", "number") or not column.whole or column.distinct < len(column.order):
@@ -56,9 +56,9 @@ def _codes_of_numbers(column: Column) -> tuple[str, str] | None:
 
 
 def _expected_meetings(values: Floats) -> float:
-    """How many pairs of equal whole numbers chance would make, if numbers were spread as these are.
+    """Return how many pairs of equal integers to expect by chance, if numbers have the distribution of these.
 
-    Within blocks of the sorted values the spread is taken as even; m numbers over w places meet m²/2w times.
+    Within blocks of the sorted values the distribution is taken as uniform: m numbers over w places give m²/2w pairs.
     """
     blocks = np.array_split(values, max(1, int(sqrt(len(values)) / 2)))
     return float(sum(len(block) ** 2 / (2 * (block[-1] - block[0] + 1)) for block in blocks if len(block) > 1))

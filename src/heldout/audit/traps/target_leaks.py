@@ -1,4 +1,4 @@
-"""H604, H605 and H611: columns that give the target away, copies of it, and gaps that tell it."""
+"""H604, H605 and H611: columns that reveal the target, copies of it, and missing values that reveal it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_OTHERS = 100
 
 
 def find_giveaways(table: Table) -> list[Trap]:
-    """A trap for each column that tells the target too well."""
+    """Report each column that predicts the target too well."""
     skills = {column.name: skill_of(column, table.responses) for column in table.columns if _speaks(column, table)}
     good = {name: skill for name, skill in skills.items() if skill.low >= ALONE}
     if not good:
@@ -54,7 +54,7 @@ def _giveaway(name: str, skill: Skill, others: float) -> Trap | None:
 
 
 def _skill_of_others(table: Table, good: Collection[str]) -> float:
-    """How much of the target all other columns explain together, by boosting on one half, tested on the other."""
+    """Return the R² of all other columns together, by boosting on one half of the rows and testing on the other."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     columns = [c for c in table.columns if c.name not in good and c.kind in ("number", "category") and c.distinct > 1]
@@ -83,7 +83,7 @@ _EXACT = 1e-9
 
 
 def find_copies(table: Table) -> list[Trap]:
-    """A trap for each column that is the target, a function of it with an inverse, or its steps."""
+    """Report each column that is the target, an invertible function of it, or a step function of it."""
     y = table.task.y[table.rows]
     outputs = y if y.ndim == 2 else y[:, None]
     traps = []
@@ -108,7 +108,7 @@ def _relation(column: Column, output: NDArray[Any], *, classification: bool) -> 
 
 
 def _recoded(codes: Codes, classes: Codes) -> str | None:
-    """Whether each value stands for one class and each class has one value."""
+    """Describe the relation if values and classes correspond one to one; None otherwise, or if it may be chance."""
     levels, labels = int(codes.max()) + 1, int(classes.max()) + 1
     if levels != labels or labels < 2 or len(np.unique(codes * labels + classes)) != levels:
         return None
@@ -117,7 +117,7 @@ def _recoded(codes: Codes, classes: Codes) -> str | None:
 
 
 def _functional(column: Column, y: Floats) -> str | None:
-    """Whether the target rises or falls from value to value, or at least no two values overlap in it."""
+    """Describe the relation if the target is monotone in the values, or if the values cut it into steps; else None."""
     codes = column.sorted_codes
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     low, high = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
@@ -143,7 +143,7 @@ def _functional(column: Column, y: Floats) -> str | None:
 
 
 def _log_orders(codes: Codes) -> float:
-    """The log of the chance that rows in a random order fall into these levels in this order."""
+    """Return the log probability that rows in a random order fall into these levels in this order."""
     counts = np.bincount(codes)
     return float(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1))
 
@@ -159,7 +159,7 @@ NEARLY_ALL, MUCH, LITTLE = 0.9, 0.1, 0.01  # of the target, explained by gaps
 
 
 def find_telling_gaps(table: Table) -> list[Trap]:
-    """A trap for each column whose gaps go with the target, and for the number of gaps in a row."""
+    """Report each column whose missing values go with the target; if none, the number of missing values per row."""
     masks = {c.name: ~c.present for c in table.columns if FEWEST_GAPS <= (~c.present).sum() <= len(table) - FEWEST_GAPS}
     if not masks:
         return []
@@ -181,10 +181,10 @@ def find_telling_gaps(table: Table) -> list[Trap]:
 
 
 def _explained(mask: NDArray[np.bool_], responses: Floats, tests: int) -> float | None:
-    """The share of the target that the mask explains, where that is sure.
+    """Return the share of the target's variance that the mask explains; None if it is small or may be chance.
 
-    Each output has its test of two means (for classes it is the chi-squared test of a two-by-two table); the smallest
-    p counts, times the number of outputs.
+    Each output has a test of two means (for classes, the chi-squared test of a two-by-two table). The smallest p-value
+    is multiplied by the number of outputs and of tests.
     """
     n, gaps = len(mask), int(mask.sum())
     difference = responses[mask].mean(axis=0) - responses[~mask].mean(axis=0)

@@ -1,4 +1,4 @@
-"""H607 and H608: time that looks undeclared, by a column of dates or by the order of the rows."""
+"""H607 and H608: undeclared time, seen in a column of dates or in the order of the rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_AGREEMENT, LEAST_DRIFT, STRONG_AGREEMENT = 0.1, 0.02, 0.3
 
 
 def find_dates(table: Table) -> list[Trap]:
-    """A trap for each column of dates, where no time is declared."""
+    """Report each column of dates if no time is declared."""
     if table.task.time is not None:
         return []
     return [
@@ -45,7 +45,7 @@ def _date(table: Table, column: Column) -> Trap:
 
 
 def find_row_order(table: Table, *, dated: bool, grouped_by: str | None) -> list[Trap]:
-    """A trap where neighbours in the file agree on the target; `dated` and `grouped_by` explain it already."""
+    """Report neighbours in the file that agree on the target, unless `dated` or `grouped_by` already explains it."""
     task = table.task
     if task.time is not None or dated:
         return []
@@ -76,7 +76,7 @@ def find_row_order(table: Table, *, dated: bool, grouped_by: str | None) -> list
 
 
 def _one_a_group(table: Table, grouped_by: str | None) -> Codes:
-    """All rows, or the first of each group: neighbours of one group agree for a reason that is known."""
+    """Return all rows, or the first of each group: rows of one group agree for a known reason."""
     task, codes = table.task, table.task.groups
     if codes is None and grouped_by is not None:
         position = next(column.position for column in table.columns if column.name == grouped_by)
