@@ -40,7 +40,7 @@ class TableFile:
         return self.path.open("rb") if self.unpacked is None else BytesIO(self.unpacked)
 
     def refuse_beyond(self, count: int, *, whole: bool = True) -> None:
-        """Raise InputError if `count` bytes exceed what this file may decompress to; `whole`: they are all."""
+        """Raise InputError if this file may not decompress to `count` bytes; `whole`: it has no more."""
         most = most_unpacked(self.path)
         if count > most:
             size = f"{show_bytes(count)}, " * whole + f"more than {show_bytes(most)}"
