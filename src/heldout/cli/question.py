@@ -69,7 +69,7 @@ class PreparedQuestion:
 
 
 def prepare(question: Question) -> PreparedQuestion:
-    """Read the data, infer the kind of the target, and build the learner; several names form one that chooses."""
+    """Read the data, infer the kind of the target, and build the learner, which chooses between all names given."""
     info = read_question(question)
     given = _names(question)
     if question.learner and not given:
@@ -83,7 +83,7 @@ def prepare(question: Question) -> PreparedQuestion:
 
 
 def prepare_several(question: Question) -> PreparedQuestion:
-    """Do the same for a comparison: each name is a learner; names joined by + form one that chooses."""
+    """Prepare a comparison: each name is a learner; names joined by + form one that chooses between them."""
     info = read_question(question)
     names = tuple(dict.fromkeys(_names(question)))
     if len(names) < 2:
