@@ -20,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 import heldout as ho
 from benchmarks.coverage.run import spread
 from benchmarks.coverage.tally import monte_carlo_error
+from heldout.audit.ledger import MemoryLedger
 from heldout.risk.intervals.five_by_two import five_by_two_f
 
 ROWS, COLUMNS, LEVEL = 100, 10, 0.95
@@ -97,10 +98,10 @@ def replicate(number: int) -> list[tuple[str, str, str, bool]]:
         compared = _compare(ridges, X, y, test)
         pair = compared.pairs[0]
         found.append((recipe, "squared", pair.p_method, pair.p <= 1 - LEVEL))
-        by_folds = _compare(ridges, X, y, test, options=ho.Options(interval=OVER_FOLDS[recipe])).pairs[0]
+        by_folds = _compare(ridges, X, y, test, interval=OVER_FOLDS[recipe]).pairs[0]
         found.append((recipe, "squared", f"option {OVER_FOLDS[recipe]!r}", by_folds.p <= 1 - LEVEL))
         if recipe == "KFold(2, repeats=5)":
-            asked = _compare(ridges, X, y, test, options=ho.Options(interval="5x2")).pairs[0]
+            asked = _compare(ridges, X, y, test, interval="5x2").pairs[0]
             found.append((recipe, "squared", 'option "5x2": F of the mean', asked.p <= 1 - LEVEL))
             a, b = (compared.results[name].folds["squared"].to_numpy() for name in ("a", "b"))
             found.append((recipe, "squared", UNUSED, five_by_two_f(a - b) <= 1 - LEVEL))
@@ -116,8 +117,9 @@ def replicate(number: int) -> list[tuple[str, str, str, bool]]:
     return found
 
 
-def _compare(learners: dict[str, Any], X: Any, y: Any, test: Any, **more: Any) -> Any:
-    return ho.compare(learners, X, y, test=test, level=LEVEL, jobs=1, backend="inline", progress=False, **more)
+def _compare(learners: dict[str, Any], X: Any, y: Any, test: Any, interval: str | None = None) -> Any:
+    options = ho.Options(interval=interval, ledger=MemoryLedger())  # every sample is new
+    return ho.compare(learners, X, y, test=test, level=LEVEL, jobs=1, backend="inline", progress=False, options=options)
 
 
 def table(pairs: int) -> list[Rejections]:

@@ -27,6 +27,7 @@ from benchmarks.coverage.populations import Sample
 from benchmarks.coverage.run import spread
 from benchmarks.coverage.settings import RECIPES, Setting, grid
 from heldout.api import evaluate as evaluating
+from heldout.audit.ledger import MemoryLedger
 from heldout.results.test_losses import TestLosses, read_test_losses
 from heldout.risk import record as record_module
 from heldout.risk.record import Record
@@ -146,13 +147,11 @@ def generator(setting: Setting, purpose: int, number: int) -> np.random.Generato
 
 def evaluate(setting: Setting, recipe: str, sample: Sample, *, losses: list[str], seed: int) -> Any:
     """One study."""
-    asked = RECIPES[recipe]
-    options = {} if asked.interval is None else {"options": ho.Options(interval=asked.interval)}
     return ho.evaluate(
         setting.learner,
         sample.X,
         sample.y,
-        test=asked.test,
+        test=RECIPES[recipe].test,
         groups=sample.groups,
         time=sample.time,
         loss=losses,
@@ -160,7 +159,8 @@ def evaluate(setting: Setting, recipe: str, sample: Sample, *, losses: list[str]
         jobs=1,
         backend="inline",
         progress=False,
-        **options,
+        # Every sample is new: the ledger of the process would compare its test rows with all samples before.
+        options=ho.Options(interval=RECIPES[recipe].interval, ledger=MemoryLedger()),
     )
 
 

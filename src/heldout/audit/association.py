@@ -10,7 +10,7 @@ from scipy.stats import chi2, norm
 
 from heldout.audit.check_table import Codes, Column, Floats
 
-MOST_ROWS = 20_000  # from which it is told how well a column predicts
+MOST_ROWS = 20_000  # used to measure how well a column predicts
 FALSE_ALARM = 1e-6
 _NORMAL = 3.09  # quantile of the normal: one in a thousand lies beyond
 

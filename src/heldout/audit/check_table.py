@@ -24,10 +24,10 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 MOST_CELLS = 5_000_000  # rows × columns that are looked at, where the rows are many
-FEWEST_ROWS = 2_000  # are looked at in any case, however many the columns
+FEWEST_ROWS = 2_000  # always checked, even with many columns
 MOST_OUTPUTS = 20  # of a target; the rarer classes are taken together
-MOST_STEPS = 0.2  # distinct values by rows: numbers with more of them are taken one by one, not level by level
-_LARGEST, _SHIFT = 1e100, 700  # larger numbers are halved so often that their squares are numbers too
+MOST_STEPS = 0.2  # distinct values per row: numbers with more are treated as continuous, not as levels
+_LARGEST, _SHIFT = 1e100, 700  # larger numbers are divided by 2**700, so that their squares do not overflow
 _NANOSECONDS_A_DAY = 86_400e9
 
 

@@ -36,7 +36,7 @@ class Look:
     answer: str  # how coarse it was: "full", "value", "rounded:0.01", "pass/fail:0.2"
     alphabet: float  # how many answers there could have been; infinite where no number bounds them
     rows_shown: bool  # results of single rows were to be seen
-    told: str = ""  # the answer itself, in words; journals of before it was kept have none
+    told: str = ""  # the answer itself, in words; empty in older journals
 
     @property
     def price(self) -> float:
@@ -134,7 +134,7 @@ def list_looks(ledger: Ledger | None = None) -> list[dict[str, Any]]:
     return [look.as_dict() for look in (process_ledger() if ledger is None else ledger).looks()]
 
 
-VERSION = 2  # of what is kept of test rows; version 1 knew X and y together
+VERSION = 2  # of the stored form of test rows; version 1 hashed X and y together
 
 
 class JournalLedger(Ledger):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from math import inf, lgamma, log, log2
 from typing import Any, ClassVar
@@ -17,16 +18,16 @@ from heldout.base.rowkeys import Rows
 from heldout.task import Task
 from heldout.task.hashing import target_hashes
 
-_TELLING_BITS = 40  # of an arrangement: what two tables do not share by chance
+_TELLING_BITS = 40  # of an arrangement, at least, so that two tables do not share it by chance
 _FEW_CODES = 256  # that are searched for a period
 _PACKED_NOTHING = 11  # bytes
 _MOST_KEYS = 256  # of columns
-_FEW_LABELS = 32  # a target with more numbers is known by which of two neighbours is larger
+_FEW_LABELS = 32  # a target with more different numbers is identified by the signs of its steps
 
 Codes = NDArray[np.int64] | NDArray[np.int8]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TestRows:
     """Rows that were held out, with two identities each.
 
@@ -59,7 +60,17 @@ class TestRows:
             return len(self)
         if self._same_table(other):
             return len(np.intersect1d(self.numbers, other.numbers, assume_unique=True))
-        return next((count for one in self.views for two in other.views if (count := one.shared_with(two))), 0)
+        others = other.views_by_kind
+        alike = ((one, two) for one in self.views for two in others.get(one.kind, ()))
+        return next((count for one, two in alike if (count := one.shared_with(two))), 0)
+
+    @cached_property
+    def views_by_kind(self) -> dict[tuple[str, int], list[View]]:
+        """Return the views by scale and number of columns: only views of one kind can have tokens in common."""
+        found: dict[tuple[str, int], list[View]] = {}
+        for view in self.views:
+            found.setdefault(view.kind, []).append(view)
+        return found
 
     def _same_table(self, other: TestRows) -> bool:
         if set(self.tables) & set(other.tables):
@@ -94,7 +105,7 @@ def _features_key(X: Any, exact: View) -> str | None:
     tokens = exact_tokens(X)
     bits = -len(tokens) * log2(exact.rate) if exact.rate > 0 else inf
     codes = pd.factorize(tokens)[0]
-    ruled = codes.max() < len(codes) - 1 and _regular(codes)  # where each row is new, its cells tell enough
+    ruled = codes.max() < len(codes) - 1 and _regular(codes)  # if all rows differ, their cells are enough
     return _digest(tokens) if bits >= _TELLING_BITS and not ruled else None
 
 

@@ -127,7 +127,7 @@ class Trap:
     seen: str  # a sentence: what was seen, where, how sure
     columns: tuple[str, ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)  # the numbers behind it, plain values
-    instead: str = ""  # the way out, where this case has another than its number says
+    instead: str = ""  # what to do, if it differs from the general advice of its number
 
     @property
     def why(self) -> str:

@@ -110,14 +110,14 @@ def _within_groups(codes: Codes, groups: Codes | None) -> bool:
 
 
 NEIGHBOURS = 8  # with the row itself left out
-A_ROW, A_TABLE = 1e-3, 1e-6  # how often chance brings a row, or so many rows of a table, that near
+A_ROW, A_TABLE = 1e-3, 1e-6  # p-values for one row to be so near, and for so many such rows in a table
 FEWEST_ROWS, FEWEST_COLUMNS, FEWEST_WORDS, FEWEST_PAIRS = 50, 2, 5, 5
 MOST_AT_ONE_VALUE = 0.05  # of the rows, in a column whose distances count
 ALIKE = 0.05  # standard deviations that other numbers may differ by
 _MOST_LEFT_OUT = 10
 _WORK = 2e9  # rows asked × rows × columns
 _MOST_COLUMNS = 100
-_UPPER = 0.8  # which quantile of the distances tells the dimension: copies are at the lower end
+_UPPER = 0.8  # quantile of the distance ratios that estimates the dimension; copies affect only the low ones
 
 Pairs = NDArray[np.intp]
 
@@ -182,13 +182,13 @@ def _pairs_of(rest: Words, sums: Words) -> Pairs:
 
 
 def _by_distance(table: Table, words: Words) -> NearRows | None:
-    """Find rows far nearer to their nearest neighbour than to the eighth, with all non-numeric columns equal."""
+    """Find rows far nearer to their nearest neighbour than to the eighth, with the other columns alike."""
     columns = table.columns
     places = [position for position, column in enumerate(columns) if _is_spread(column)][:_MOST_COLUMNS]
     if len(places) < FEWEST_COLUMNS:
         return None
     sums = words[places].sum(axis=0, dtype=np.uint64)
-    kept = np.sort(np.unique(sums, return_index=True)[1])  # copies are another matter
+    kept = np.sort(np.unique(sums, return_index=True)[1])  # exact copies are reported by H601
     points = np.column_stack([_scaled(columns[position])[kept] for position in places])
     if len(points) < FEWEST_ROWS:
         return None
@@ -220,7 +220,7 @@ def _alike(column: Column, first: Codes, second: Codes) -> NDArray[np.bool_]:
     apart = np.abs(column.numbers[first] - column.numbers[second])
     limit = ALIKE * float(column.numbers[column.present].std())
     gaps = ~column.present[first] & ~column.present[second]
-    return (apart <= limit) | gaps  # a gap beside a number is no match
+    return (apart <= limit) | gaps  # a missing value matches only a missing value
 
 
 def _scaled(column: Column) -> Floats:
@@ -239,7 +239,7 @@ def _nearest(points: Floats, asked: int) -> tuple[Floats, Codes]:
     own = numbers == np.arange(asked)[:, None]
     own[~own.any(axis=1), -1] = True
     others = numbers[~own].reshape(asked, reach)
-    gaps = np.sqrt(((points[:asked, None, :] - points[others]) ** 2).sum(axis=2))  # sums of squares lose the nearest
+    gaps = np.sqrt(((points[:asked, None, :] - points[others]) ** 2).sum(axis=2))  # differences, as ‖a‖²+‖b‖²−2a·b loses digits
     order = np.argsort(gaps, axis=1)
     return np.take_along_axis(gaps, order, axis=1), others[np.arange(asked), order[:, 0]].astype(np.intp)
 

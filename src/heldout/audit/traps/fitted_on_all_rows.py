@@ -101,7 +101,7 @@ def _is_filled(column: Column) -> bool:
     spread = float(values.std())
     if abs(float(values.mean()) - peak) <= _EXACT * max(spread, abs(peak)):
         return True
-    # Zero and other whole numbers are where measured values gather by themselves.
+    # Measured values often repeat at zero and other integers by themselves.
     return peak != np.trunc(peak) and int((values < peak).sum()) == int((values > peak).sum())
 
 
@@ -133,7 +133,7 @@ def _uncorrelated(columns: list[Column]) -> list[Column]:
     table = np.column_stack([column.numbers for column in columns])
     table = table - table.mean(axis=0)
     norms = np.sqrt((table**2).sum(axis=0))
-    zero = np.abs(table.T @ table) < ZERO * np.outer(norms, norms)  # with itself a column correlates
+    zero = np.abs(table.T @ table) < ZERO * np.outer(norms, norms)  # False on the diagonal
     enough = zero.sum(axis=0) + 1 >= FEWEST_COLUMNS
     return [column for column, kept in zip(columns, enough, strict=True) if kept]
 

@@ -16,7 +16,7 @@ FEWEST_GROUPS, MOST_ROWS_A_GROUP, FEW_ROWS_A_GROUP = 10, 100, 12
 LEAST_AGREEMENT = 0.1
 MOSTLY = 0.95  # of the groups with several rows have one value of a column
 MOST_GROUPS = 3_000  # in which other columns are looked at
-_SCATTERED = 0.2  # how much more than chance the next value may agree, for whole numbers that are codes
+_SCATTERED = 0.2  # how far above chance neighbouring numbers may agree and still count as codes
 
 
 def find_groups(table: Table) -> list[Trap]:

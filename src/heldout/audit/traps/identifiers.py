@@ -11,7 +11,7 @@ from heldout.audit.trap import INFO, WARNING, Trap
 from heldout.task.column_kinds import is_id_name
 
 FEWEST_ROWS = 20
-MEETINGS = 14.0  # expected, with none seen: by chance once in a million
+MEETINGS = 14.0  # expected coincidences: to see none has a chance of one in a million
 
 
 def find_identifiers(table: Table) -> list[Trap]:
@@ -26,7 +26,7 @@ def find_identifiers(table: Table) -> list[Trap]:
         if found is None:
             continue
         whole = table.whole(column)
-        if whole.distinct < len(whole.order):  # they repeat after all, outside the sample: groups, perhaps
+        if whole.distinct < len(whole.order):  # values repeat outside the sample, so these may be groups
             continue
         severity, words = found
         seen = f"Column {column.name!r} has a different value in each of its {len(whole.order):,} rows{words}."
@@ -36,7 +36,7 @@ def find_identifiers(table: Table) -> list[Trap]:
 
 def _codes_of_text(column: Column) -> tuple[str, str] | None:
     if column.words > 2 and not is_id_name(column.name, loosely=True):
-        return None  # names of things or short remarks, more than codes
+        return None  # more likely names or short remarks than codes
     return WARNING, ", none of them like a sentence"
 
 

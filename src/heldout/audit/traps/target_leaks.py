@@ -17,7 +17,7 @@ from heldout.audit.trap import ERROR, INFO, WARNING, Trap
 
 FEWEST_PREDICTED = 30
 FULLY, NEARLY, ALONE = 0.98, 0.95, 0.9  # how much one column explains
-HALF = 0.5  # of that, all others together explain less
+HALF = 0.5  # the other columns together must explain less than this share of it
 MOST_LEVELS = 0.2  # values by rows: categories with more of them are names, not properties
 _ROWS_OF_OTHERS = 4_000
 _MOST_OTHERS = 100
@@ -78,7 +78,7 @@ def _percent(share: float) -> str:
 
 
 FEWEST_COMPARED = 10
-_LOG_CHANCE = -log(1e9)  # an order that arises by chance less often than this
+_LOG_CHANCE = -log(1e9)  # log of the largest chance at which an order counts as no accident
 _EXACT = 1e-9
 
 
