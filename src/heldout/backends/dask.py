@@ -278,7 +278,7 @@ class InFlight:
                 return self._load_again(sent, error)
             died = f"{error.allowed_failures + 1} of them, the last was {error.last_worker.address}"
             return self._blame(sent.batch, died)
-        except Cancelled:  # and yet it was wanted: the scheduler may have taken it back for a while
+        except Cancelled:  # but it is wanted: the scheduler may have withdrawn it for a while
             self._drop(key)
             self._queue.put_back(sent.batch.tasks)
             return []
@@ -313,7 +313,7 @@ class InFlight:
     def _load_again(self, sent: Sent, error: Exception) -> list[TaskResult]:
         """Handle a batch that failed because its data could not be loaded: send the data again, then the batch."""
         self._queue.put_back(sent.batch.tasks)
-        if sent.sending == self._backend.sendings:  # else others have seen to it
+        if sent.sending == self._backend.sendings:  # otherwise the data were sent again already
             self._failed_loads += 1
             if self._failed_loads > MOST_LOADS:
                 raise BackendError(f"Dask workers cannot load the data of the study: {error}") from error

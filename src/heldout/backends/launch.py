@@ -28,7 +28,7 @@ from heldout.backends.threads import THREAD_VARIABLES
 from heldout.backends.worker import Start, worker_command
 from heldout.base.errors import BackendError
 
-_NO_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # pyarrow starts one, and then nothing can be forked
+_NO_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}  # pyarrow starts one, which prevents forking
 _PRELOADED = frozenset({"numpy", "scipy", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "joblib"})
 _ALWAYS = ("numpy", "scipy.linalg", "scipy.sparse", "sklearn.base", "sklearn.pipeline", "heldout.backends.processes")
 

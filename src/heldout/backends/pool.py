@@ -18,7 +18,7 @@ from heldout.backends.tasks import TaskQueue, TaskResult, read_outcome
 from heldout.backends.worker_process import START_SECONDS, WorkerProcess, pack_context
 from heldout.base.errors import BackendError, Sentence
 
-# A worker that crashed did so by its own doing, so once more is enough; one that was killed may have been unlucky.
+# A task that crashed its worker is tried once more only; one whose worker was killed may have had bad luck.
 TRIES_OF_CRASHES, TRIES_OF_KILLS = 2, 3
 _MOST_IDLE_CRASHES = 5
 LOOK_EVERY = 0.25  # seconds between looks at the workers and their memory
@@ -102,7 +102,7 @@ class Pool:
                     yield from finished
                     limits.check_time()
         except BaseException:
-            # Nobody waits for tasks that are still under way, and an interrupt may have torn a message in two, also
+            # Nobody waits for tasks that still run, and an interrupt may have cut a message in two, even
             # that of a worker which became ready. Others take their place when there is work again.
             for worker in [w for w in self.workers if w.batch is not None or not w.ready] if self.usable else ():
                 self._discard(worker)
@@ -253,7 +253,7 @@ _of_this_thread = threading.local()
 
 
 def _forget_all() -> None:
-    # A forked child that kept its copies of the pipes would keep the workers alive past their parent's end.
+    # A forked child that kept its copies of the pipes would keep the workers alive after their parent has ended.
     for pool in _live_pools:
         for worker in pool.workers:
             worker.forget()

@@ -18,8 +18,8 @@ from heldout.kernels.perform import perform
 from heldout.kernels.step import Step, Work
 from heldout.study.answers import Answer
 
-# Starting workers takes about a second, so short studies are done where they were asked. Which side does a step
-# cannot change its answer, so these may be seconds.
+# Starting workers takes about a second, so short studies run in this process. Which process computes a step
+# cannot change its answer, so these limits may be in seconds.
 WORTH_A_START = 1.5  # seconds of work left that workers must still be started for: about what starting one takes
 WORTH_A_MOVE = 0.02  # seconds of work left that goes to workers which are ready: sending it takes some milliseconds
 TRY_INLINE_FOR = 0.05  # seconds, before the work left is judged worth a start

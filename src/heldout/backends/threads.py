@@ -82,7 +82,7 @@ if hasattr(os, "register_at_fork"):
 def _one_openmp_thread(controller: ThreadpoolController) -> Iterator[None]:
     """Limit OpenMP to one thread, for the calling thread only. BLAS limits hold for the whole process."""
     outer = getattr(_here, "limited", None)
-    if outer is controller:  # as it is already: each call of a library gives other threads a turn of milliseconds
+    if outer is controller:  # already limited: each library call would let other threads run for milliseconds
         yield
         return
     with controller.limit(limits=1, user_api="openmp"):

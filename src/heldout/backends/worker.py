@@ -58,10 +58,10 @@ class Start:
     def _bootstrap(self, sentinel: int) -> int:
         os.close(sentinel)
         (handle,) = cast("list[int]", forkserver.get_inherited_fds())
-        # The server ends when nobody holds its other end any more. Only the caller shall: a worker may be deaf.
+        # The server ends when nobody holds the other end. Only the caller may hold it, since a worker may hang.
         os.close(forkserver._forkserver._forkserver_alive_fd)  # type: ignore[attr-defined]
         os.setpgid(0, 0)  # what a fit starts ends with its worker
-        with suppress(OSError, AttributeError):  # a fit that keeps the interpreter lock never hears of its parent's end
+        with suppress(OSError, AttributeError):  # a fit with the interpreter lock misses its parent's end
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         os.environ.clear()
         os.environ.update(self.environment)
@@ -136,7 +136,7 @@ class _Worker:
         self._pid = os.getpid()
 
     def serve(self) -> None:
-        # A thread reads, so that the parent's sends never wait for a fit, and so that its end ends us even within one.
+        # A thread reads, so that the parent never waits for a fit to send, and so that its end ends us during a fit.
         threading.Thread(target=self._read, name="heldout-reader", daemon=True).start()
         self._send(("ready", os.getpid(), private_memory(os.getpid())))
         while True:
@@ -181,7 +181,7 @@ class _Worker:
                     break
                 outcomes.append(_outcome(self._context, argument))
                 if os.getpid() != self._pid:
-                    os._exit(0)  # a fit forked, and its child came back from the fit as well
+                    os._exit(0)  # a fit forked, and this is its child, which returned from the fit too
         self._send(("done", outcomes))
 
     @contextmanager

@@ -63,7 +63,7 @@ def compare_cell(cell: CheckedCell, brute: Answer, tables: Tables, work: Work) -
     """Compare a cell by brute force and by its kernel: by its losses if they must be equal, else by its responses."""
     table = tables[cell.held.panel]
     recorded = table.losses[cell.candidate - table.candidates.start, cell.held.part - table.parts.start]
-    if cell.tier == APPROXIMATE:  # any difference is allowed, and told, unless it is no number
+    if cell.tier == APPROXIMATE:  # any finite difference is allowed and reported
         difference = _gap(recorded, brute)
         same = bool(np.isfinite(difference))
     elif cell.fewer is None and (cell.tier == "identical" or brute.failures):
@@ -110,7 +110,7 @@ def _rounds_no_worse(difference: float, kernel: Responses | None, cell: CheckedC
         return False
     double = replace(work, task=replace(work.task, X=in_double(work.task.X)))
     exact = _responses_of(answer_quietly(cell.step.trainings[0], double, cell.candidate))
-    # Both are at most that far from the exact answer, and either rounds once more.
+    # Both differ from the exact answer by at most that, and each rounds once more.
     return difference <= 2 * responses_differ(single, exact) + float(np.finfo(np.float32).eps)
 
 

@@ -21,7 +21,7 @@ from heldout.journal.study_journal import JournalUse
 
 FIRST_AFTER = 0.7  # seconds: shorter studies leave no trace
 EVERY = 0.5  # seconds between two writings, where something has changed
-AT_LEAST_EVERY = 5.0  # seconds, though nothing has: a long fit is no reason to be taken for dead
+AT_LEAST_EVERY = 5.0  # seconds, even without change: a program with a long fit must not look dead
 SILENT = 60.0  # seconds after which a program that wrote nothing counts as stopped
 _MOST_BYTES, _LONGEST = 1 << 16, 500
 _writing = threading.Lock()  # studies in two threads of one program may share a journal
@@ -64,7 +64,7 @@ def publish_progress(use: JournalUse, progress: Progress) -> Iterator[None]:
     thread = threading.Thread(
         target=write_until_stopped, args=(path, facts, progress, stop), name="heldout-live", daemon=True
     )
-    with suppress(RuntimeError):  # no thread to be had: it is only a view
+    with suppress(RuntimeError):  # no thread can be started: the study runs without live progress
         thread.start()
     try:
         yield
@@ -83,7 +83,7 @@ def read_live(journal: str | os.PathLike[str]) -> ProgressSnapshot | None:
             raw, touched = file.read(_MOST_BYTES), os.fstat(file.fileno()).st_mtime
         snapshot = msgspec.convert(json.loads(raw), ProgressSnapshot)
     except (OSError, ValueError, RecursionError):
-        return None  # none, or nothing of ours: a program that runs writes another within seconds
+        return None  # no file, or not ours: a running program writes it again within seconds
     silent = max(0.0, time.time() - touched)
     stopped = _why_stopped(snapshot, silent)
     if stopped is not None:
@@ -113,7 +113,7 @@ def replace_file(path: Path, facts: Mapping[str, Any]) -> None:
     part = path.with_name(path.name + ".part")
     with _writing:
         part.unlink(missing_ok=True)
-        # A file of our own making: never one that somebody has put there, or points elsewhere with.
+        # O_EXCL makes a new file: never one, or a link, that somebody else has put there.
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         with os.fdopen(handle, "wb") as file:
             file.write(json.dumps(facts, allow_nan=False).encode("ascii"))

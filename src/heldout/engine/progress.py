@@ -20,7 +20,7 @@ from heldout.kernels.step import Step
 from heldout.study.answers import Answer
 
 EVERY = 0.2  # seconds between two drawings
-KERNEL_SHELL = "ZMQInteractiveShell"  # what runs a notebook's cells; a kernel's own kind is derived from it
+KERNEL_SHELL = "ZMQInteractiveShell"  # runs the cells of a notebook; kernels may use a subclass
 
 
 def rich_bar() -> Any:
@@ -87,7 +87,7 @@ class NotebookBar:
 
 def _drawing(completed: float, total: float, sentence: str) -> dict[str, str]:
     """Return the bar as display data: HTML for a notebook, plain text for other frontends."""
-    share = {"value": f"{min(1.0, completed / total):.4f}"} if total > 0 else {}  # without a value it only moves
+    share = {"value": f"{min(1.0, completed / total):.4f}"} if total > 0 else {}  # without a value it is indeterminate
     bar = element("progress", max=1, **share, style="width:20em;max-width:40%;vertical-align:middle")
     return {
         "text/html": str(element("div", bar, Html(" "), sentence, class_="heldout-progress")),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # Validation row losses serve one correction of the best validation number, so they are kept where that is affordable.
 MOST_KEPT_ROW_LOSSES = 1 << 24  # numbers: an eighth of a gigabyte
-MOST_ROWS_INSIDE = 4_096  # held-out rows of a choice beside a risk, which is the better number
+MOST_ROWS_INSIDE = 4_096  # held-out rows of a choice, if the study also estimates a risk, which matters more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
     settings = BackendSettings(
         jobs=how.jobs,
         limits=limits_of(how.options, deadline=how.deadline),
-        isolate=how.journal is not None,  # a fit that ends the program would end it again each time it goes on
+        isolate=how.journal is not None,  # a fit that crashes the program would crash it again at every resume
         on_lost=progress.lose,
     )
     keeping: AbstractContextManager[StudyJournal | None] = nullcontext()
@@ -158,7 +158,7 @@ class _Loop:
             _open_asides(stage.tables, plan, self.study)
             waits = any(panel.candidates is None for panel in self.study.panels)
             if perform_stage(self.plans, stage, queue_seed=queue_seed, waits=waits):
-                # A kernel failed: choices that saw its answers are made again, and what waited for them is asked again.
+                # A kernel failed: choices based on its answers are made again, and the panels that waited for them too.
                 for panel in asked.panels if len(self.plans) > 1 else ():
                     if panel.candidates is None:
                         stage.tables.panels.pop(panel.key, None)
@@ -199,7 +199,7 @@ def work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runnin
     rows = sum(len(study.splits[p.splits].held) for p in validation)
     few = rows * len(study.search) * len(study.search.losses) <= MOST_KEPT_ROW_LOSSES
     alone = len(validation) == len(study.panels)
-    single = len(validation) == 1 and rows <= MOST_ROWS_INSIDE  # of several choices none is corrected
+    single = len(validation) == 1 and rows <= MOST_ROWS_INSIDE  # with several choices, none is corrected
     keep = frozenset(p.key for p in validation) if few and (alone or single) else frozenset()
     keep |= {panel.key for panel in study.panels if panel.keeps_rows}
     asides = frozenset(map(aside_of, range(len(study.search)))) if study.everywhere.parts else frozenset()

@@ -37,7 +37,7 @@ def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None
     """
     steps, checks = plans[-1].steps, stage.checks
     drawn = checks.draws.draw([step for step in steps if step.cells], stage.work, waits=waits)
-    search = stage.work.search  # a function of the user's that chooses sees no numbers before their check is over
+    search = stage.work.search  # a user's function that chooses sees only checked numbers
     postpones = waits and not (callable(search.choose) or callable(search.simplest))
     cells = [cell for cell in drawn if not (postpones and cell.origin.spreads)] + checks.postponed
     checks.postponed = [cell for cell in drawn if cell not in cells]
@@ -55,7 +55,7 @@ def perform_stage(plans: Sequence[Plan], stage: Stage, *, queue_seed: int | None
     compared = checks.compare(cells, stage.tables, work, known=known)
     failed = list(dict.fromkeys(check.kernel for check in compared if not check.passed))
     wrong = [step for plan in plans for step in plan.steps if step.kernel in failed]
-    for step in wrong:  # nobody may choose by them, not even where time is up before they are replaced
+    for step in wrong:  # no choice may use them, even if time is up before they are replaced
         stage.tables.forget(step.candidates, [(held.panel, held.part) for held in sides_of(step.trainings)])
     if failed:
         seen = {check.kernel for check in known.values() if not check.passed}
@@ -90,7 +90,7 @@ def _do(stage: Stage, steps: list[Step], cells: Sequence[CheckedCell], work: Wor
         if step.trainings[0].answers[0].panel in checked:
             stage.checks.take(answers)
             continue
-        # The journal has an answer before the tables do: whoever stops here has lost nothing that was counted.
+        # The journal gets an answer before the tables do, so that a stop here loses nothing that was counted.
         kept = answers if stage.journal is None else stage.journal.keep(step, answers, stage.tables)
         for answer in kept:
             stage.tables.put(answer)

@@ -99,7 +99,7 @@ class StreamRun:
         tables = Tables()
         ready = [panel for panel in study.panels if panel.candidates is not None]
         waiting = [panel for panel in study.panels if panel.candidates is None]
-        # Test losses of every candidate ride along where rows pass for validation: only the chosen one's are used.
+        # A pass for validation also computes the test losses of all candidates; only the chosen one's are used.
         rides = not keep_rows and any(self._asks_rows(panel, study) for panel in ready) and bool(waiting)
         every = [replace(panel, candidates=range(len(study.search))) for panel in waiting] if rides else []
         kept = self._answer_panels([*ready, *every], study, tables, keep=keep_rows and not waiting)

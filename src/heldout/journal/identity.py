@@ -239,12 +239,12 @@ class _Walk:
             self._note_library(module)
             if "<lambda>" in name or "<locals>" in name:
                 _refuse_nameless(thing, path)
-            # Our own are named without their module, which may be renamed: heldout's version is in every key.
+            # heldout's own modules may be renamed, so they are left out; its version is in every key.
             return digest("library", "heldout" if module.startswith("heldout.") else module, name)
         _refuse_nameless(thing, path)
         full = f"{module}.{name}"
         if full not in self.code:
-            self.code[full] = ""  # while it is read: code that names itself ends here
+            self.code[full] = ""  # set while it is read, so that recursive code ends here
             self.code[full] = self._source_key(thing, path).hex()
         if isinstance(thing, type):
             for base in thing.__bases__:
@@ -259,7 +259,7 @@ class _Walk:
         constants = []
         for name, value in references(thing):
             if isinstance(value, list | dict | set) and not name.rpartition(".")[2].isupper():
-                continue  # no constant by its name: it may be a cache or a count, which changes while code does not
+                continue  # not named like a constant: it may be a cache or a counter
             text = plain_text(value)
             if text is not None:
                 constants.append(f"{name}={text}")

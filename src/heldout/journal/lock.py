@@ -32,7 +32,7 @@ else:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-_held: set[Path] = set()  # by this process: closing a file of ours once more would let its lock go
+_held: set[Path] = set()  # by this process: opening and closing such a file again would release its lock
 
 
 class JournalLock:
@@ -61,7 +61,7 @@ class JournalLock:
                 ) from None
             if self._still_there(handle):
                 break
-            os.close(handle)  # its owner removed it between our opening and our locking it
+            os.close(handle)  # its owner removed it after we opened it and before we locked it
         self._handle = handle
         _held.add(self.path)
         try:
@@ -113,7 +113,7 @@ def is_held(journal: Path) -> bool:
     except FileNotFoundError:
         return False
     except (OSError, ValueError, KeyError, TypeError):
-        return True  # it is there, and who owns it is not said, or not yet
+        return True  # the file exists, but does not (yet) name its owner
 
 
 def may_live(pid: int) -> bool:

@@ -214,7 +214,7 @@ def _cannot_read(path: Path, error: Exception) -> JournalError:
             f"The journal {str(path)!r} could not be read for {PATIENCE:.0f} seconds: a program is writing a lot. Try "
             "again in a moment."
         )
-    # A rollback file lies there whose program is dead, and a reader may not apply it.
+    # There is a rollback file of a dead program, which a reader may not apply.
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_ROLLBACK:
         return JournalError(
             f"The journal {str(path)!r} holds half a commit of a program that was ended in the middle of it. Run that "

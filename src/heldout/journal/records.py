@@ -284,7 +284,7 @@ class RecordedCells:
             failed[line, part] = True
             losses[line, part] = failed_loss(work, held.level, self.candidates[line], failure)
         keeps_rows, keeps_responses = held.panel in work.keep_rows, held.panel in work.keep_responses
-        # Where a loss could not be taken no rows are kept, and of a failure there is nothing to keep.
+        # No rows are kept if a loss could not be computed, and a failure has nothing to keep.
         if keeps_rows and record["rows"] is None and not (failed | np.isnan(losses).any(axis=2)).all():
             return None
         if keeps_responses and record["responses"] is None and not failed.all():
@@ -324,7 +324,7 @@ class RecordedCells:
             return failed_cell(work, held, cell[0], failure, warnings=caught_before, **seconds) if known else None
         responses = self._fitting(work.losses[held.level])
         if responses is None or (caught_before and not set(self.record["asked"]) <= set(needed.losses[held.level])):
-            return None  # of the warnings some may belong to a loss that is no longer asked
+            return None  # some warnings may come from a loss that is no longer asked for
         with catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             answer = score_cell(work, held, cell[0], responses[0], **seconds)

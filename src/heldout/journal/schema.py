@@ -77,7 +77,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute(f"PRAGMA cache_size = -{_CACHE}")
         connection.execute("PRAGMA temp_store = MEMORY")
-        # What is deleted is wiped, so that a repair, which looks at every page, never brings it back.
+        # Deleted rows are overwritten, so that a repair, which reads every page, never restores them.
         connection.execute("PRAGMA secure_delete = ON")
     except BaseException:
         connection.close()

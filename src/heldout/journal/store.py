@@ -63,7 +63,7 @@ class Store:
             self._waiting.append(tuple(rows))
             self._bytes += size
             if len(self._waiting) == 1 or self._bytes > MOST_UNWRITTEN:
-                self._changed.notify_all()  # else the writer sleeps on: waking it for every row would cost more
+                self._changed.notify_all()  # otherwise the writer sleeps on, since waking it for every row costs more
 
     def flush(self) -> None:
         """Wait until all rows handed over are committed."""
@@ -204,8 +204,8 @@ def _connect(path: Path, notes: list[str]) -> sqlite3.Connection:
     connection = None
     try:
         if path.exists():
-            # Beside a rollback file lies a journal whose program was killed within a commit: its first bytes may be
-            # half written until SQLite, on opening it, has undone that.
+            # A rollback file means that a program was killed during a commit: the journal's first bytes may be
+            # half written until SQLite opens it and undoes the commit.
             if not schema.rollback_of(path).exists():
                 schema.format_in(path)
             sound, number = is_sound(path), schema.format_in(path)

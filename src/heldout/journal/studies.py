@@ -29,7 +29,7 @@ from heldout.study.study import EVERYWHERE, OUTER, TEST, Study
 from heldout.task.task import Task
 
 COMPARISON = "comparison"
-MOST_BYTES = 1 << 26  # of a summary unpacked: past this it is no summary of ours, whatever a stranger packed
+MOST_BYTES = 1 << 26  # of an unpacked summary: a longer one is not ours, and may be an attack
 _LENGTH = struct.Struct("<I")
 _LONGEST = 500  # characters of a text in the head
 _NONSENSE = (struct.error, zlib.error, ValueError, TypeError, RecursionError)
@@ -51,7 +51,7 @@ class StudyWords(Struct):
     rows: int
     columns: int | None
     fingerprint: str
-    beside: bool = False  # it was asked for the interval or the learning curve of another study
+    beside: bool = False  # an extra study, for the interval or the learning curve of another
     race: str | None = None
 
 

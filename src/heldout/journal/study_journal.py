@@ -45,7 +45,7 @@ from heldout.study.answers import Answer, Tables
 from heldout.study.study import Study
 
 MOST_NAMED = 20
-# Failures that say more about the machine and the moment than about the learner: the next run tries again.
+# Failures that depend on the machine and the moment rather than on the learner: the next run tries again.
 PASSING_FAILURES = frozenset({"WorkerDied", "OutOfMemory", "FitTimeout", "FitMemory", "KilledWorker", "MemoryError"})
 MOST_RESPONSES = 1 << 24  # numbers: past this the journal keeps responses only where it is told to
 CELL_BYTES = 64  # of a cell of which nothing but losses is kept
@@ -91,7 +91,7 @@ class StudyJournal:
 
     def drop(self, steps: Sequence[Step]) -> None:
         """Delete the cells of these steps, whose kernel failed its check. The study then starts again."""
-        # This comes before its failure is kept: a journal that knows of the failure has no cell of the kernel any more.
+        # This comes before the failure is stored: a journal with the failure must have no cell of the kernel.
         sides = {side for step in steps if keyed_by_cell(step) for t in step.trainings for side in self._keys.sides(t)}
         self._store.write([("DELETE FROM cells WHERE key = ?", (side,)) for side in sorted(sides)])
 
@@ -180,7 +180,7 @@ class StudyJournal:
 
     def keep(self, step: Step, answers: Sequence[Answer], tables: Tables) -> Sequence[Answer]:
         """Keep the answers of a step. Return them for the tables, without what only the journal keeps."""
-        # Of two answers to a cell the first stays.
+        # If a cell is answered twice, the first answer is kept.
         by_cell = keyed_by_cell(step)
         if by_cell:
             answers = [answer for answer in answers if self._is_new(answer, tables)]

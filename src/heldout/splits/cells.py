@@ -70,12 +70,12 @@ class CellPlan:
         if before is None:
             before = np.zeros(self.families * kinds, dtype=np.int64)
         if len(before) == 1:
-            before = np.array([start])  # workers that read chunks apart need not count rows of a single kind
+            before = np.array([start])  # with a single kind, workers need not count the rows before their chunk
         order = np.random.default_rng([self.seed, start]).permutation(size)
         by_kind = order[np.argsort(kind[order], kind="stable")]
         counts = np.bincount(kind, minlength=len(before))
         number = np.arange(size) - np.repeat(np.cumsum(counts) - counts, counts)  # of a row within its kind
-        # Kinds begin at cells of their own, or the odd rows of all of them would meet in the first cells.
+        # Each kind begins at a different cell; otherwise the odd rows of all kinds would gather in the first cells.
         turns = np.repeat(np.arange(len(before)) * 7919 + before, counts) + number
         cells = np.empty(size, dtype=np.int64)
         cells[by_kind] = turns % self.count

@@ -64,7 +64,7 @@ def _check_sizes(splits: Splits, who: str) -> None:
 def _check_held(splits: Splits, who: str) -> None:
     _refuse_strangers(splits.rows, splits.held, splits.held_cuts, who)
     steps_up = np.diff(splits.held) > 0
-    steps_up[splits.held_cuts[1:-1] - 1] = True  # from one part to the next any step will do
+    steps_up[splits.held_cuts[1:-1] - 1] = True  # numbers may fall from one part to the next
     if steps_up.all():
         return
     parts = np.repeat(np.arange(len(splits)), splits.held_sizes)

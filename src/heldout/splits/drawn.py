@@ -26,7 +26,7 @@ class Recipe:
     stratified: bool = False
     grouped: bool = False
     timed: bool = False
-    drawn: bool = False  # chance had a part in it
+    drawn: bool = False  # random numbers were used
     buffer: int | str | None = None  # as strategy.as_distance writes it
     embargo: int | str | None = None
     smaller: bool = False  # the training sides of other splits, cut down for a learning curve
@@ -46,7 +46,7 @@ class Splits:
     recipe: Recipe
     train: Rows | None = None
     train_cuts: Rows | None = None
-    buffered: Rows | None = None  # a part: rows that would train but for a buffer; None where there are none
+    buffered: Rows | None = None  # per part: rows dropped for a buffer; None if there are none
 
     def __len__(self) -> int:
         return len(self.held_cuts) - 1

@@ -15,11 +15,11 @@ from heldout.task import Task
 Codes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 WEIGHT_OF_SIZE = 0.25  # parts of even size, but even shares of the strata first
-TOGETHER = 256  # groups among which every pair is looked at: more would cost its square
-ROUNDS = 8  # so many sets of them, one after another
+TOGETHER = 256  # groups compared pair by pair at once, since the cost is quadratic
+ROUNDS = 8  # sets of that many groups, one after another
 STEPS = 100  # exchanges a round
 TINY = 1e-9  # of the lightest group's weight: less is rounding
-EXCHANGED = 2 / 3  # of the groups, where several draws are to differ
+EXCHANGED = 2 / 3  # share of groups that may be exchanged if several draws must differ
 SPARE = 1e-6
 
 
@@ -50,7 +50,7 @@ class GroupLoads:
     amounts: Floats  # rows / √(rows of the column in all)
     totals: Floats  # of each column
     weights: Floats  # of each group: the sum of its squared amounts
-    likeness: NDArray[np.uint64]  # of each group: equal where groups bring the same
+    likeness: NDArray[np.uint64]  # hash of each group's columns and amounts: equal groups have equal hashes
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -78,7 +78,7 @@ def loads_of(groups: Codes, strata: Strata) -> GroupLoads:
     scale = 1 / np.sqrt(totals)
     scale[kinds] *= np.sqrt(WEIGHT_OF_SIZE)
     amounts = rows * scale[columns]
-    # Equal sums of hashes mean equal loads but for a collision in 64 bits, which would cost some evenness and no more.
+    # Equal sums of hashes mean equal loads, except for 64-bit collisions, which would only make parts less even.
     marks = np.random.RandomState(0).randint(0, 2**64, width, dtype=np.uint64)
     return GroupLoads(
         starts=starts,
@@ -124,7 +124,7 @@ class _Exchanges:
         self._products: Floats = (brought @ brought.T).toarray()
         self._pull: Floats = brought @ gaps  # free groups × parts
         weights = np.diagonal(self._products)
-        self._step = 2 * weights[:, None]  # what any move costs, however welcome the group is
+        self._step = 2 * weights[:, None]  # the cost of any move, which does not depend on its target
         self._apart: Floats = 2 * (weights[:, None] + weights - 2 * self._products)
         self._groups_in = np.bincount(parts, minlength=gaps.shape[1])
         self._least = -TINY * float(weights.min(initial=np.inf))
@@ -187,15 +187,14 @@ def deal_groups(loads: GroupLoads, k: int, *, seed: int | None, again: bool = Fa
             shares = fill_up(levels / loads.weights[order[begin]], end - begin)
             parts[order[begin:end]] = np.repeat(np.arange(k), shares)
             gaps[columns] += amounts[:, None] * shares
-    light = order[::-1]  # the last dealt are the lightest, fit for fine work
+    light = order[::-1]  # the last assigned are the lightest, which allow fine adjustments
     if again and chance is not None:
         light = light[chance.random_sample(len(light)) < EXCHANGED]
     return exchange_groups(loads, parts, gaps, light)
 
 
 def fill_up(levels: Floats, count: int) -> Codes:
-    """Return how many of `count` equal groups each part gets when each group goes to the lowest level and raises it by
-    one.
+    """Return how many of `count` equal groups each part gets if each goes to the lowest level and raises it by 1.
 
     Examples
     --------
@@ -207,7 +206,7 @@ def fill_up(levels: Floats, count: int) -> Codes:
     # Over the j lowest parts the common level is (count + their levels) / j, for the highest j that it reaches.
     surface = (count + np.cumsum(low)) / np.arange(1, len(low) + 1)
     surface_now = surface[np.flatnonzero(surface >= low)[-1]]
-    # Rounded down with a little to spare: what is left over is added below, too much could not be taken back.
+    # Rounded down, with a small allowance for rounding error: the rest is added below, but no excess is removed.
     units: Codes = np.maximum(np.floor(surface_now - levels - SPARE), 0).astype(np.intp)
     left = count - int(units.sum())
     while left > 0:

@@ -68,7 +68,7 @@ def _order(task: Task, outer: Splits, part: int, seed: int) -> tuple[Rows, NDArr
         within = np.empty(len(rows))
         for code in range(int(codes.max()) + 1):
             members = positions[codes[positions] == code]
-            # So a prefix takes the same share of every stratum.
+            # This gives each prefix the same share of every stratum.
             within[members] = (np.arange(len(members)) + 0.5) / len(members)
         positions = positions[np.argsort(within[positions], kind="stable")]
     return rows[positions], every

@@ -17,7 +17,7 @@ from heldout.splits.strategy import Distance, distance_words, is_positive, nanos
 from heldout.splits.summary import counts_by_side
 from heldout.task import Task
 
-MOST_INNER = 100  # validation splits that are looked at, of studies with more test parts
+MOST_INNER = 100  # validation splits checked at most, one per test part
 
 
 def rare_class_note(task: Task, rows: Rows, k: int) -> str | None:

@@ -45,7 +45,7 @@ def task_pieces(task: Task) -> dict[str, str]:
 def _digest(values: np.ndarray[Any, Any] | None) -> str:
     if values is None:
         return ABSENT
-    text = values.dtype.kind in "OUS"  # told by value: how wide an array of texts is says nothing
+    text = values.dtype.kind in "OUS"  # hashed by value, since the width of a text dtype has no meaning
     digest = blake2b(f"{'text' if text else values.dtype.kind}{values.shape}".encode(), digest_size=8)
     if text:
         values = cell_digests(values.ravel().tolist())

@@ -138,7 +138,7 @@ def held_by_labels(splitter: str, labels: Strata, rows: int, *, who: str, **opti
             f"{who} was asked to stratify several labels, which needs the package iterative-stratification. Install it "
             "with pip install 'heldout[multilabel]', declare groups= (which need no package), or pass stratify=False."
         ) from error
-    # It takes tables of two labels or more; a column that marks all rows changes no share.
+    # The package needs at least two labels; a column that marks all rows changes no share.
     marks = np.ones((rows, max(2, len(labels.values))), dtype=bool)
     marks[:, : len(labels.values)] = False
     marks[labels.positions, labels.codes] = True

@@ -138,14 +138,14 @@ def _written(value: np.timedelta64, what: str) -> str:
     return f"{int(value.astype(np.int64)) * step}{OF_NUMPY.get(unit, unit)}"
 
 
-# The defaults of every drawing, as the texts advise:
+# The defaults of all draws, as the project's source texts advise:
 # - "Proportions of each class should be kept in all sets", so classes keep their shares wherever chance deals rows, but
 #   not where it deals whole groups.
 # - "In practice K = 5 or K = 10": five, at each level of a nested study. Ten takes four times the fits of a nested one
 #   for training sets that are an eighth larger.
 # - Where data drift with time, "the validation/test sets have to be the most recent data": `default_strategy` is then
 #   Forward, and Holdout takes the most recent rows.
-STRATIFY = "auto"  # of all that stratify: the strata declared, else the classes where no groups are
+STRATIFY = "auto"  # stratify= of all splitters: declared strata, else classes if no groups are declared
 FOLDS = 5  # of KFold; blocks of Forward
 HELD_OUT = 0.2  # of Holdout and Resample: as much as one of five folds
 

@@ -18,7 +18,7 @@ from heldout.task import Task
 
 Columns = dict[str, Any]
 Counts = NDArray[np.intp]
-MOST_SHARES = 1 << 22  # parts × classes whose shares are told; past that nobody reads them
+MOST_SHARES = 1 << 22  # parts × classes: a larger table of shares is left out
 TRAIN, HELD = "train", "held"
 MOST_LANES = 40  # parts that are shown, evenly spread over all of them; more are too thin to see
 MOST_BINS = 240  # stretches of rows, each at least a pixel or two wide
@@ -45,7 +45,7 @@ def summarise_splits(task: Task, splits: Splits) -> Summary:
     different, effective = sizes, sizes.astype(np.float64)
     if splits.train is not None:  # a splitter of the user may name a training row twice: it is one row
         different = np.array([len(np.unique(splits.train_rows(part))) for part in range(count)], dtype=np.intp)
-    if task.weight is not None:  # how many rows of equal weight teach as much: (Σw)²/Σw², Kish's formula
+    if task.weight is not None:  # effective number of rows: (Σw)²/Σw², Kish's formula
         effective = splits.train_sums(task.weight) ** 2 / splits.train_sums(task.weight**2)
     parts: Columns = {
         "part": np.arange(count),

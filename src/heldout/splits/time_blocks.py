@@ -184,7 +184,7 @@ class TimeAxis:
                 )
             # Times are whole units, so the fraction of a unit makes no difference.
             length = nanoseconds(distance) // self.unit
-        # No length past the whole stretch of time tells anything apart, and a float holds what is left.
+        # Any length beyond the whole time range has the same effect; the cap keeps it representable as a float.
         length = min(length, _plain(self.ends_ascending[-1]) - _plain(self.starts[0]) + 1)
         return float(length) if self.starts.dtype.kind == "f" else length
 
@@ -249,7 +249,7 @@ def random_blocks(axis: TimeAxis, count: int, times: int, *, seed: int) -> list[
     """Return blocks of about `count` rows that begin at random, as near as whole times allow, and never all rows."""
     bounds = np.array([0, *axis.begins, len(axis)])
     if len(bounds) < 3:
-        axis.cuts_near([count])  # which refuses
+        axis.cuts_near([count])  # raises the error
     starts = np.random.default_rng(seed).integers(0, len(axis) - count + 1, size=times)
     blocks = []
     for start in starts.tolist():

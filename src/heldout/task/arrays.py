@@ -185,7 +185,7 @@ def is_missing(value: Any) -> bool:
         return True
     if isinstance(value, float | np.floating):
         return bool(value != value)
-    # NA and NaT by name: pandas need not be imported to know that a value is none of its own.
+    # NA and NaT are recognised by name, so that pandas need not be imported.
     return type(value).__name__ in ("NAType", "NaTType") or (
         isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value))
     )

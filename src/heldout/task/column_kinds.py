@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 NUMBERS, DATES, CATEGORIES, TEXTS, IDENTIFIERS = "numbers", "dates", "categories", "texts", "identifiers"
 ONE = {NUMBERS: "number", DATES: "date", CATEGORIES: "category", TEXTS: "text", IDENTIFIERS: "identifier"}
 
-FEWEST_ROWS = 20  # with fewer, values that all differ say little
-FEWEST_WORDS = 4  # of a typical value, from which on a column is prose
-FEWEST_TEXTS = 0.5  # share of different values, from which on it may be
+FEWEST_ROWS = 20  # with fewer rows, that all values differ means little
+FEWEST_WORDS = 4  # minimum words of a typical value in a column of prose
+FEWEST_TEXTS = 0.5  # minimum share of different values in a column of prose
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
 _ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|ids|uid|uuid|guid|pk|rowid|ssn)([^a-z]|$))|[a-z]I[Dd]$|^id[A-Z]")
-# These may be amounts as well: a number of rooms is called room_nr too.
+# Such columns may also hold amounts: a number of rooms may be called room_nr.
 _LOOSE_ID_NAME = re.compile(
     r"(?i)(^|.*[^a-z])(key|idx|nr|no)|(patient|subject|person|user|customer|client|member|student|household|family|"
     r"visitor|session|device|store|shop|site|machine|sensor|animal|donor|author|writer|speaker|clinic|hospital|school|"
@@ -129,6 +129,6 @@ def _kind_of_words(values: pd.Series[Any]) -> str:
         return CATEGORIES
     different = int(present.nunique())
     words = float(present.str.count(r"\S+").median())
-    if different == len(present):  # a category would never be met again, but the words in it may
+    if different == len(present):  # a category would never recur, but its words may
         return IDENTIFIERS if words <= 1 or is_id_name(values.name) else TEXTS
     return TEXTS if is_prose(words, different, len(present)) else CATEGORIES

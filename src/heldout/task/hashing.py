@@ -29,12 +29,12 @@ Words = NDArray[np.uint64]
 
 NUMBER_KINDS = "biufmM"  # dtype kinds that have words; datetimes count as the integers they are kept as
 _HALF = np.uint64(32)
-_TELLING = (datetime.date, datetime.time, datetime.timedelta, Decimal, Fraction)  # their repr says all of them
+_TELLING = (datetime.date, datetime.time, datetime.timedelta, Decimal, Fraction)  # their repr gives the full content
 # Types whose equal values are the same content, so that one digest serves all of them. Not so decimals (1.0 and
 # 1.00), times in two zones, or tuples (of 1 and of 1.0).
 _INTERCHANGEABLE = {str, int, float, bool, bytes, type(None), datetime.date}
 _NUMPY_TYPES: dict[str, Any] = {"b": np.bool_, "i": np.int64, "u": np.uint64}
-_POLARS_INTEGERS = {f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}  # wider ones have no array
+_POLARS_INTEGERS = {f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}  # numpy has no wider ones
 Lanes = Words  # 2 × n: sums under way
 
 _TILE = 1 << 15  # words: a tile and its scratch stay in the cache of one core
@@ -132,7 +132,7 @@ def _joined(values: Iterable[Any]) -> bytes:
 
 
 def _pickled(value: Any) -> bytes:
-    # Not repr: that of many classes is an address, or is cut short.
+    # repr would not do: for many classes it is an address, or is truncated.
     try:
         return b"p" + pickle.dumps(value, protocol=5)
     except Exception as reason:
@@ -225,7 +225,7 @@ def task_fingerprint(task: Task) -> str:
     for value in (_VERSION, task.container, names, _types(task.X), target):
         digest.update(digest_value(value))
     digest.update(cell_digests(task.group_names).tobytes())
-    spans = () if task.time_end is None else (task.time_end,)  # a task without has the fingerprint it always had
+    spans = () if task.time_end is None else (task.time_end,)  # without spans it is that of earlier versions
     for values in (task.row_hashes, task.groups, task.time, task.weight, task.strata, *spans):
         digest.update(digest_value(None if values is None else (_dtype_name(values.dtype), values.shape)))
         if values is not None:

@@ -13,7 +13,7 @@ from heldout.base.errors import TargetError
 from heldout.task.arrays import as_array, is_frame, is_sparse, missing_rows, some_rows
 
 MOST_CLASSES = 20  # whole numbers with more different values than this are taken as numbers
-ROWS_A_CLASS = 5  # and so are those that hardly repeat
+ROWS_A_CLASS = 5  # rows per value, at least; otherwise taken as numbers too
 
 
 def few_enough_for_classes(values: int, rows: int) -> bool:
@@ -51,7 +51,7 @@ def accept_target(y: Any) -> NDArray[Any]:
         raise TargetError(f"y should be a 1d array or a 2d array of outputs, got an array of shape {target.shape}.")
     if target.ndim == 2 and target.shape[1] == 1:
         target = target.ravel()
-        if not is_frame(y):  # one column of a data frame is 2-d by nature, and no slip
+        if not is_frame(y):  # one column of a data frame is always 2-d, so it is no mistake
             _warn_of_column_vector()
     return _from_objects(target) if target.dtype.kind == "O" else target
 

@@ -239,7 +239,8 @@ def _nearest(points: Floats, asked: int) -> tuple[Floats, Codes]:
     own = numbers == np.arange(asked)[:, None]
     own[~own.any(axis=1), -1] = True
     others = numbers[~own].reshape(asked, reach)
-    gaps = np.sqrt(((points[:asked, None, :] - points[others]) ** 2).sum(axis=2))  # differences, as ‖a‖²+‖b‖²−2a·b loses digits
+    # Differences are squared, since ‖a‖² + ‖b‖² − 2a·b loses the digits of the nearest.
+    gaps = np.sqrt(((points[:asked, None, :] - points[others]) ** 2).sum(axis=2))
     order = np.argsort(gaps, axis=1)
     return np.take_along_axis(gaps, order, axis=1), others[np.arange(asked), order[:, 0]].astype(np.intp)
 
