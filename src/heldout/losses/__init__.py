@@ -1,4 +1,4 @@
-"""Losses: they turn predictions and true values into numbers; inside heldout lower is better."""
+"""Losses: functions of predictions and true values; inside heldout lower is always better."""
 
 from heldout.losses.check import check_losses
 from heldout.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods, on_target

@@ -1,4 +1,4 @@
-"""Checks that losses fit the target, before anything is fitted."""
+"""Checks that losses suit the target, before anything is fitted."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from heldout.losses.rows import absolute_rows, squared_rows
 from heldout.losses.scorers import ScorerParts, accepts_weight, scorer_parts
 from heldout.losses.scoring import Replay, as_number, weightless
 
-_FEW_ROWS = 500  # a trial needs every class, not every row
+_FEW_ROWS = 500  # rows of a trial: it needs every class, but not every row
 
 
 def check_losses(losses: Sequence[Loss], y: NDArray[Any], classification: bool, *, weighted: bool = False) -> None:
-    """Refuse losses that cannot score this target, by trying them on made-up perfect predictions.
+    """Raise an error for losses that cannot score this target, by trying them on made-up near-perfect predictions.
 
-    A scorer that calls the estimator itself cannot be tried without one, and is let through. A user's function of rows
-    must give an array of the right length; whether its numbers are finite and in range only real responses tell.
+    A scorer that calls the estimator itself cannot be tried without one, so it is accepted. A user's row loss must
+    return an array of the right length; its values can be checked only on real responses.
 
     >>> from heldout.losses.loss import ZERO_ONE
     >>> try:
@@ -46,7 +46,7 @@ def check_losses(losses: Sequence[Loss], y: NDArray[Any], classification: bool, 
         _check_kind(loss, y, classification)
         takes_any = loss.rows in (squared_rows, absolute_rows) and (loss.scorer is None or not classification)
         if takes_any or loss.target == CLASSES or loss.asks_predictor:
-            continue  # any numbers will do, or any labels; and without an estimator some cannot be tried
+            continue  # accepts any numbers or any labels, or cannot be tried without an estimator
         trial = trial or (_trial_classes(y) if classification else _trial_numbers(y))
         if loss.scorer is None:
             _try_rows(loss, *trial, classification)
@@ -55,7 +55,7 @@ def check_losses(losses: Sequence[Loss], y: NDArray[Any], classification: bool, 
 
 
 def _refuse_text(y: NDArray[Any]) -> None:
-    """Refuse labels as the target of a learner that predicts numbers."""
+    """Raise an error if the target of a learner that predicts numbers holds text."""
     text = next((value for value in y.flat if isinstance(value, str | bytes)), None) if y.dtype.kind in "OSTU" else None
     if text is not None:
         raise TargetError(
@@ -65,7 +65,7 @@ def _refuse_text(y: NDArray[Any]) -> None:
 
 
 def _check_kind(loss: Loss, y: NDArray[Any], classification: bool) -> None:
-    """Refuse a loss that is for another kind of target."""
+    """Raise an error if the loss is for another kind of target."""
     methods = list(dict.fromkeys(method for alternatives in loss.methods for method in alternatives))
     if loss.target == CLASSES and not classification:
         raise LossError(
@@ -87,9 +87,9 @@ def _check_kind(loss: Loss, y: NDArray[Any], classification: bool) -> None:
 
 
 def _try_rows(loss: Loss, y: NDArray[Any], responses: Responses, classification: bool) -> None:
-    """Refuse a loss of rows that cannot be taken of nearly perfect responses."""
+    """Raise an error if a row loss cannot be computed on nearly perfect responses."""
     (known,) = on_target([loss], responses.classes if classification and y.ndim == 1 else None)
-    # What is said of responses that no predictor gave may be outside a range, so that no range is checked here.
+    # The responses are made up, so losses may lie outside a declared range; the range is not checked here.
     rows = known.rows.rows if isinstance(known.rows, RangedRows) else known.rows
     assert rows is not None, "a loss without a scorer has rows"
     if isinstance(rows, OwnRows):
@@ -97,7 +97,7 @@ def _try_rows(loss: Loss, y: NDArray[Any], responses: Responses, classification:
             warnings.simplefilter("ignore")
             rows.losses(y, replace(responses, predict=y))  # perfect responses
         return
-    with suppress(PredictionError):  # the trial's responses are at fault, and those to come need not be
+    with suppress(PredictionError):  # caused by the made-up responses; real ones may be fine
         rows(y, responses)
 
 
@@ -108,7 +108,7 @@ def _try_scorer(loss: Loss, y: NDArray[Any], responses: Responses, classificatio
         return
     try:
         with catch_warnings():
-            warnings.simplefilter("ignore")  # a handful of perfect rows may well be degenerate
+            warnings.simplefilter("ignore")  # few rows with perfect predictions may be degenerate
             answer = loss.scorer(Replay(responses), None, y)  # type: ignore[misc]
     except Exception as error:
         raise LossError(_refusal(loss, parts, responses, str(error).strip(), classification)) from error
@@ -116,7 +116,7 @@ def _try_scorer(loss: Loss, y: NDArray[Any], responses: Responses, classificatio
 
 
 def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, message: str, classification: bool) -> str:
-    """Say what is wrong and the way out, for a scorer that failed on its trial with this message."""
+    """Return the error text for a scorer that failed its trial with this message: the cause and a way out."""
     name, classes = loss.name, responses.classes
     message = message if message.endswith((".", "!", "?")) else f"{message}."
     if not classification:
@@ -144,7 +144,7 @@ def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, message: str,
 
 
 def _spelled(parts: ScorerParts, **changed: Any) -> str:
-    """Write the call of make_scorer that makes this scorer with some options changed."""
+    """Return the source of the make_scorer call that gives this scorer with some options changed."""
     words = [parts.function_name]
     if parts.sign < 0:
         words.append("greater_is_better=False")
@@ -156,7 +156,7 @@ def _spelled(parts: ScorerParts, **changed: Any) -> str:
 
 
 def _trial_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
-    """Take some rows of y that hold every class, and what a perfect classifier would answer on them."""
+    """Return some rows of y with every class among them, and the responses of a perfect classifier on them."""
     if y.ndim > 1:
         sample = y[:_FEW_ROWS]
         right = np.stack([sample != 1, sample == 1], axis=2)  # rows, outputs, classes
@@ -180,10 +180,10 @@ def _trial_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
 
 
 def _trial_numbers(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
-    """Take some rows of y, the smallest and the largest among them, and near-perfect predictions.
+    """Return some rows of y, including the smallest and the largest, and near-perfect predictions for them.
 
-    Predictions are off by a fraction, so that a score for classes sees that they are no labels, and too high
-    rather than too low, so that a deviance that needs positive predictions gets them.
+    Predictions are too high by 0.375. A fraction shows scores for classes that these are not labels, and too high
+    rather than too low keeps them positive for deviances that need positive predictions.
     """
     total = y.reshape(len(y), -1).sum(axis=1)
     y = y[_few_rows(y, [total.argmin(), total.argmax()])]
@@ -191,5 +191,5 @@ def _trial_numbers(y: NDArray[Any]) -> tuple[NDArray[Any], Responses]:
 
 
 def _few_rows(y: NDArray[Any], needed: Any) -> NDArray[np.intp]:
-    """Return the numbers of the first rows, and of those that are needed."""
+    """Return the sorted positions of the first rows and of the needed rows."""
     return np.unique([*range(min(len(y), _FEW_ROWS)), *needed])

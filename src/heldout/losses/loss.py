@@ -1,4 +1,4 @@
-"""A loss: a name, what it needs of a predictor, its range, and how it is computed; row losses of the user's own."""
+"""The Loss class, the built-in losses, and row losses defined by the user."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ RowLoss = Callable[[NDArray[Any], Responses], Floats]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Loss:
-    """A loss to be minimised. Inside heldout lower is better; `sign` turns a number back into the user's own.
+    """Declares a loss to be minimised. Inside heldout lower is better; `sign` converts a value to the user's own sign.
 
-    A loss has `rows`, or a scikit-learn `scorer`, or both: then the scorer gives the number of a held-out set
-    and `rows` the losses that intervals are made from.
+    A loss has `rows`, a scikit-learn `scorer`, or both. With both, the scorer gives the value of a held-out set, and
+    `rows` gives the row losses that intervals are computed from.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Loss:
     scorer: Any | None = None  # inside value = −scorer(…)
     asks_predictor: bool = False  # the scorer calls the estimator itself, so recorded responses do not suffice
     convex: bool = False  # in what an ensemble averages: predictions, or probabilities
-    target: str | None = None  # "classes" or "numbers" where it is for one of them alone
+    target: str | None = None  # "classes" or "numbers" if it is for one of them only; None: for both
 
     @property
     def counts_errors(self) -> bool:
-        """Tell whether each row is either right or wrong, so that a mean loss is a count of errors."""
+        """Whether each row is either right or wrong, so that a mean loss is a share of errors."""
         return self.rows in (zero_one_rows, accuracy_rows)
 
     def __repr__(self) -> str:
@@ -80,20 +80,20 @@ BUILT_IN = {loss.name: loss for loss in (ZERO_ONE, SQUARED, ABSOLUTE, LOG, BRIER
 
 
 def pinball(alpha: float) -> Loss:
-    """Make the loss of a quantile: its mean is smallest if a share `alpha` of the targets is below the predictions."""
+    """Return the pinball loss of the `alpha` quantile; predicting that quantile minimises its mean."""
     return _of_rows(f"pinball:{alpha:g}", ErrorRows(error=pinball_error, option=alpha))
 
 
 def tweedie(power: float) -> Loss:
-    """Make the deviance of a power: 0 normal, 1 Poisson, between 1 and 2 compound Poisson, 2 gamma."""
+    """Return the Tweedie deviance of this power: 0 normal, 1 Poisson, between 1 and 2 compound Poisson, 2 gamma."""
     return _of_rows(f"tweedie:{power:g}", ErrorRows(error=deviance, option=power), convex=power in (0, 1))
 
 
 def on_target(losses: Iterable[Loss], classes: Any) -> tuple[Loss, ...]:
-    """Adapt losses to the classes of the target, which are None for numbers or several labels a row.
+    """Return the losses adapted to the classes of the target; `classes` is None for numbers or several labels a row.
 
-    The Brier score is scaled by how many classes there are, and a user's function of probabilities gets a column for
-    each, though a training part may lack some.
+    The scale of the Brier score depends on the number of classes. A user's function of probabilities gets a column for
+    each class, even if a training part lacks some.
 
     >>> [loss.high for loss in on_target([BRIER, LOG], np.array(["no", "yes"]))]
     [1.0, inf]
@@ -115,7 +115,7 @@ def _rows_on(rows: RowLoss, classes: NDArray[Any]) -> RowLoss:
 
 
 def needed_methods(losses: Iterable[Loss]) -> tuple[tuple[str, ...], ...]:
-    """List the response methods that these losses need together, each once.
+    """Return the response methods that these losses need, without repeats.
 
     >>> needed_methods([ZERO_ONE, LOG, SQUARED])
     (('predict',), ('predict_proba',))
@@ -123,24 +123,24 @@ def needed_methods(losses: Iterable[Loss]) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(alternatives for loss in losses for alternatives in loss.methods))
 
 
-ROUNDING = 1e-12  # of the range: a loss that is outside by less is rounding error, and is set to the end
+ROUNDING = 1e-12  # of the larger end: a loss outside the range by less is rounding error, and is clipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """The smallest and the largest loss that a row can have, inside: lower is better."""
+    """Holds the smallest and the largest possible loss of a row, in internal sign (lower is better)."""
 
     low: float
     high: float
-    sign: int = 1  # −1 for a score, whose range people say in its own sign
+    sign: int = 1  # −1 for a score, whose range users give in its own sign
 
     @property
     def shown(self) -> tuple[float, float]:
-        """Return the range in the user's own sign."""
+        """The range (low, high) in the user's own sign."""
         return (self.low, self.high) if self.sign > 0 else (0.0 - self.high, 0.0 - self.low)
 
     def checked(self, losses: Floats, name: str) -> Floats:
-        """Return the losses, or raise an error that says how many are outside and by how much."""
+        """Return the losses clipped to the range; raise an error if any is outside by more than rounding."""
         margin = ROUNDING * max((abs(end) for end in (self.low, self.high) if isfinite(end)), default=0.0)
         outside = (losses < self.low - margin) | (losses > self.high + margin)
         if outside.any():
@@ -156,13 +156,13 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnRows:
-    """Calls a function of the user that takes true values and one response of the predictor, and gives a loss a row."""
+    """Row losses by a user's function of the true values and one response of the predictor."""
 
     function: Callable[[Any, Any], Any]
     name: str  # of the function, for messages
     response: str
     range: Range
-    classes: tuple[Any, ...] | None = None  # of the target; None: those of the predictor
+    classes: tuple[Any, ...] | None = None  # of the target; None: the classes of the predictor
 
     def __call__(self, y: NDArray[Any], responses: Responses) -> Floats:
         losses = self.losses(y, responses)
@@ -172,7 +172,7 @@ class OwnRows:
         return self.range.checked(losses, self.name)
 
     def losses(self, y: NDArray[Any], responses: Responses) -> Floats:
-        """Call the function: a number a row, whether or not it is finite and in range."""
+        """Return the function's loss of each row; check the shape and the type, but not whether values are in range."""
         answer = getattr(responses, self.response)
         if answer is None:
             raise LossError(f"The loss {self.name!r} needs {self.response}, but it was not recorded.")
@@ -194,7 +194,7 @@ class OwnRows:
         return losses.astype(np.float64)
 
     def _columns(self, proba: NDArray[Any], known: Any) -> NDArray[Any]:
-        """Arrange a column for each class of the target in sorted order, 0 for one that training rows lacked."""
+        """Return probabilities with a column for each class of the target, sorted; 0 for a class not in training."""
         if self.classes is None or known is None or proba.ndim != 2:
             return proba
         every = np.asarray(self.classes)
@@ -207,7 +207,7 @@ class OwnRows:
         return wide
 
     def spelled(self, name: str) -> str:
-        """Write the call that makes this loss."""
+        """Return the source of the row_loss call that gives this loss."""
         function = getattr(self.function, "__name__", type(self.function).__name__)
         response = "" if self.response == "predict" else f", response={self.response!r}"
         return f"row_loss({function}{_ends(self.range)}, name={name!r}{response})"
@@ -215,22 +215,22 @@ class OwnRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangedRows:
-    """A known row loss with a range that the user declared: a loss outside it is an error."""
+    """Row losses of a known loss with a range declared by the user; a loss outside it raises an error."""
 
     rows: Callable[[NDArray[Any], Responses], Floats]
-    loss: str  # which it is
+    loss: str  # the name of the known loss
     range: Range
 
     def __call__(self, y: NDArray[Any], responses: Responses) -> Floats:
         return self.range.checked(self.rows(y, responses), self.loss)
 
     def spelled(self, name: str) -> str:
-        """Write the call that makes this loss."""
+        """Return the source of the row_loss call that gives this loss."""
         return f"row_loss({self.loss!r}{_ends(self.range)}, name={name!r})"
 
 
 def _read_only(values: Any) -> Any:
-    """Make a view that a function cannot write to: the same responses serve other losses."""
+    """Return a read-only view, so that a user's function cannot change responses that other losses use."""
     view = np.asarray(values).view()
     view.flags.writeable = False
     return view

@@ -1,9 +1,8 @@
-"""Takes scores of whole sets of all held-out rows together, with what each row adds to them.
+"""Computes set scores on all held-out rows together (pooled), with the influence of each row.
 
-R², RMSE, balanced accuracy, F1 and Matthews' correlation are functions of means over rows. Taken in each fold and
-averaged they miss what they estimate where folds are small, so they are taken once of all held-out rows. Scores
-of a ranking, such as the area under the ROC curve, compare rows with each other: those of different predictors cannot
-be compared, so they stay means over folds.
+R², RMSE, balanced accuracy, F1 and Matthews' correlation are functions of means over rows. Their averages over small
+folds are biased, so they are computed once on all held-out rows. Ranking scores, such as the area under the ROC curve,
+compare rows with each other; rows of different predictors are not comparable, so these scores stay means over folds.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from heldout.risk.record import POOLED, PooledScore
 
 Floats = NDArray[np.float64]
 MOST_CELLS = 900  # of a confusion matrix: thirty classes
-BLOCKS = 20  # into which a part's rows are cut to find what each adds to an arbitrary score
-MOST_PARTS = 100  # of which that is found
+BLOCKS = 20  # the number of blocks of a part that are left out in turn, to find influences on an arbitrary score
+MOST_PARTS = 100  # with more parts, this is not done
 OF_NUMBERS = ("r2", "root")
-STEP = 1e-3  # of a count, to take a derivative by
+STEP = 1e-3  # of a count: the step of a numerical derivative
 
 
 def family_of(loss: Loss) -> str:
-    """Tell which rule of intervals a loss follows: see `heldout.risk.record.FAMILIES`.
+    """Return the family of a loss, which decides its interval: see `heldout.risk.record.FAMILIES`.
 
     >>> from heldout.losses.resolve import resolve_losses
     >>> [family_of(loss) for loss in resolve_losses(["r2", "neg_root_mean_squared_error"], classification=False)]
@@ -62,12 +61,12 @@ def family_of(loss: Loss) -> str:
 
 
 def is_pooled(loss: Loss) -> bool:
-    """Tell whether a score of whole sets is taken of all held-out rows together unless fold means are asked for."""
+    """Return whether a loss is a set score that is computed on all held-out rows together by default."""
     return loss.rows is None and family_of(loss) in POOLED
 
 
 def is_defined_on_one_row(loss: Loss) -> bool:
-    """Tell whether a single row can have this loss; R², a recall or a correlation of one row has no meaning.
+    """Return whether the loss is defined on a single row; R², a recall or a correlation is not.
 
     >>> from heldout.losses.resolve import resolve_losses
     >>> names = ["neg_root_mean_squared_error", "r2", "squared"]
@@ -78,7 +77,7 @@ def is_defined_on_one_row(loss: Loss) -> bool:
 
 
 def positive_label(loss: Loss) -> Any:
-    """Return the class that a score of two classes is about: scikit-learn's own default is 1."""
+    """Return the positive class of a score of two classes; scikit-learn's default is 1."""
     parts = scorer_parts(loss.scorer)
     return 1 if parts is None or parts.known_name is None else parts.options.get("pos_label", 1)
 
@@ -86,7 +85,7 @@ def positive_label(loss: Loss) -> Any:
 def pool_score(
     loss: Loss, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
 ) -> PooledScore | None:
-    """Compute the score of all parts together, or None if it is not defined on them."""
+    """Return the score of all parts together, with influences of rows; None if it is not defined on them."""
     truth, weight = np.concatenate(y), None if weights is None else np.concatenate(weights)
     predicted = [answer.predict for answer in responses]
     if any(answer is None for answer in predicted):
@@ -109,10 +108,10 @@ def pool_score(
 def parts_score(
     loss: Loss, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
 ) -> PooledScore | None:
-    """Compute the mean over parts of any score that responses suffice for, with what blocks of rows add to it.
+    """Return the mean over parts of any score that can be computed from responses, with influences of blocks of rows.
 
-    The influence of a block is found by leaving it out; blocks are cut so that each holds rows of all sizes of the
-    target.
+    The influence of a block is found by leaving it out. Each block holds rows from the whole range of the target. None
+    if the scorer asks the predictor itself, fails, or there are too many parts.
     """
     if loss.asks_predictor or len(y) > MOST_PARTS:
         return None
@@ -128,7 +127,7 @@ def parts_score(
                 blocks.append(names + part * BLOCKS)
         except Exception:
             return None
-    totals = None if weights is None else [part.sum() for part in weights]  # what each part counts for
+    totals = None if weights is None else [part.sum() for part in weights]  # the weight of each part
     return PooledScore(
         value=float(np.average(values, weights=totals)), influence=tuple(influences), blocks=tuple(blocks)
     )
@@ -168,7 +167,7 @@ def _of_numbers(loss: Loss, y: NDArray[Any], responses: Responses, weight: Float
         errors = errors - np.average(errors, axis=0, weights=weight)
     lost, spread = (np.average(values**2, axis=0, weights=weight) for values in (errors, away))
     if family_of(loss) == "root":
-        roots = np.sqrt(np.where(lost > 0, lost, 1.0))  # where nothing is lost no row adds anything
+        roots = np.sqrt(np.where(lost > 0, lost, 1.0))  # without errors all influences are 0
         return np.asarray(np.mean((errors**2 - lost) / (2 * roots), axis=1), dtype=np.float64)
     if not (spread > 0).all():
         return None
@@ -176,7 +175,7 @@ def _of_numbers(loss: Loss, y: NDArray[Any], responses: Responses, weight: Float
 
 
 def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats) -> Floats | None:
-    """Compute influences by derivatives of the score by each count of the confusion matrix."""
+    """Return influences, by numerical derivatives of the score by each count of the confusion matrix, or None."""
     predicted = responses.predict
     if predicted is None or y.ndim != 1 or predicted.ndim != 1:
         return None

@@ -1,6 +1,7 @@
-"""Known scores of whole sets by scikit-learn's own arithmetic, without its checks, which take longer than a small fit.
+"""Fast versions of some of scikit-learn's set scores: the same arithmetic without its slow input checks.
 
-Where scikit-learn would warn or refuse there is no quick score, so that it is called and says so itself.
+These checks take longer than a small fit. If scikit-learn would warn or raise an error, these functions return None, so
+that scikit-learn is called and reports it itself.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from heldout.losses.loss import Loss
 from heldout.losses.scorers import ScorerParts, scorer_parts
 
 Counts = NDArray[np.float64]  # a confusion matrix: true labels × predicted labels
-_KNOWN = {  # the responses and the options with which a score is known
+_KNOWN = {  # the responses and the options for which a score has a fast version
     "balanced_accuracy_score": ({"predict"}, set[str]()),
     "f1_score": ({"predict"}, {"average", "pos_label"}),
     "matthews_corrcoef": ({"predict"}, set[str]()),
@@ -25,7 +26,7 @@ _KNOWN = {  # the responses and the options with which a score is known
 
 
 def quick_score(loss: Loss, y: NDArray[Any], responses: Responses) -> float | None:
-    """Compute the loss of rows without weights, lower is better; None where scikit-learn is to be called."""
+    """Return the loss of unweighted rows, lower is better; None if scikit-learn has to be called."""
     parts, classes = _known(loss), responses.classes
     if parts is None or not isinstance(classes, np.ndarray) or y.ndim != 1 or y.dtype != classes.dtype:
         return None
@@ -43,7 +44,7 @@ def quick_score(loss: Loss, y: NDArray[Any], responses: Responses) -> float | No
 
 
 def score_of_counts(loss: Loss, labels: NDArray[Any]) -> Callable[[Counts], float | None] | None:
-    """Return the loss as a function of the confusion matrix of these labels; None if it is not known to be one."""
+    """Return the loss as a function of the confusion matrix of these labels; None if there is no fast version."""
     parts = _known(loss)
     if parts is None or parts.known_name == "roc_auc_score" or labels.dtype.kind not in "biuU" or len(labels) < 2:
         return None
@@ -83,7 +84,7 @@ def _matthews(counts: Counts) -> float:
 
 
 def _area(parts: ScorerParts, y: NDArray[Any], responses: Responses) -> float | None:
-    """Compute minus the area under the ROC curve of two classes; corners alone are summed, as scikit-learn does."""
+    """Return minus the area under the ROC curve of two classes; collinear points are dropped as scikit-learn does."""
     answers = (getattr(responses, method) for method in parts.methods)
     scores, classes = next((answer for answer in answers if answer is not None), None), responses.classes
     if scores is None or classes is None or len(classes) != 2 or scores.dtype != np.float64:

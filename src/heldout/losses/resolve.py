@@ -1,4 +1,4 @@
-"""Turns what a user gives for `loss=` into losses."""
+"""Turns the user's `loss=` argument into losses."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from heldout.base.responses import METHODS
 from heldout.losses.loss import BUILT_IN, SQUARED, ZERO_ONE, Loss, OwnRows, Range, RangedRows, pinball, tweedie
 from heldout.losses.scorers import loss_of_scorer, name_of, scorer_parts
 
-# Losses that a number belongs to, written after a colon: how one is made, which numbers it takes, and an example.
+# Losses with a number after a colon in their name: constructor, check of the number, its description, an example.
 _WITH_NUMBER: dict[str, tuple[Callable[[float], Loss], Callable[[float], bool], str, str]] = {
     "pinball": (pinball, lambda alpha: 0 <= alpha <= 1, "a quantile between 0 and 1", "pinball:0.9"),
     "tweedie": (tweedie, lambda power: power <= 0 or power >= 1, "a power of 1 or more, or at most 0", "tweedie:1.5"),
 }
 OWN_NAMES = (*BUILT_IN, *(example for *_, example in _WITH_NUMBER.values()))
 
-# What people call the first argument of a scorer: with three places there is then nothing to guess.
+# Usual names of the first argument of a scorer: a function of three arguments that has one is a scorer.
 _PREDICTOR_NAMES = {"clf", "est", "estimator", "learner", "model", "pipe", "pipeline", "predictor", "reg"}
 
 
 def resolve_losses(loss: Any, *, classification: bool) -> tuple[Loss, ...]:
-    """Resolve the losses a user asked for; the first one chooses candidates and is the risk.
+    """Return the losses that a user asked for; the first one chooses candidates and is the risk.
 
     None is zero-one for classes and squared for numbers. A name is one of heldout's, or any scoring name of
-    scikit-learn. A callable is a scorer, called as (estimator, X, y); `row_loss` makes a loss of a function of true and
-    predicted values. A list or a dict of names to any of these asks for several.
+    scikit-learn. A callable is a scorer, called as (estimator, X, y); `row_loss` turns a function of true and predicted
+    values into a loss. A list of these, or a dict from names to these, asks for several.
 
     >>> [loss.name for loss in resolve_losses(["zero_one", "neg_log_loss"], classification=True)]
     ['zero_one', 'neg_log_loss']
@@ -172,7 +172,7 @@ def row_loss(
 
 
 def _ranged(loss: Loss, ends: tuple[float | None, float | None], name: str | None, response: str) -> Loss:
-    """Give a known loss of rows the user's range; what is left out of it is the loss's own."""
+    """Return a known row loss with the user's range; an end of None keeps the loss's own end."""
     if loss.rows is None:
         raise LossError(
             f"{loss.name!r} belongs to whole sets, and row_loss is for losses that each row has, such as 'squared'."
@@ -182,12 +182,12 @@ def _ranged(loss: Loss, ends: tuple[float | None, float | None], name: str | Non
     low, high = ends if loss.sign > 0 else tuple(None if end is None else -end for end in reversed(ends))
     low, high = loss.low if low is None else float(low), loss.high if high is None else float(high)
     rows = RangedRows(rows=loss.rows, loss=loss.name, range=Range(low=low, high=high, sign=loss.sign))
-    # Without its scorer: the number of a held-out set is then the mean of rows that were all checked.
+    # The scorer is dropped, so that the value of a held-out set is a mean of row losses that were checked.
     return replace(loss, name=name or loss.name, low=low, high=high, rows=rows, scorer=None)
 
 
 def _is_metric(function: Any) -> bool:
-    """Tell whether this callable takes (y_true, y_pred) rather than (estimator, X, y)."""
+    """Return whether this callable takes (y_true, y_pred) rather than (estimator, X, y)."""
     module = str(getattr(function, "__module__", ""))
     if module.startswith("sklearn.metrics.") and not module.startswith("sklearn.metrics._scorer"):
         return True

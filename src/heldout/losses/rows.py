@@ -1,4 +1,4 @@
-"""Losses of single rows: one number a held-out row, lower is better."""
+"""Row losses: one number for each held-out row, lower is better."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ Floats = NDArray[np.float64]
 
 
 def zero_one_rows(y: NDArray[Any], responses: Responses) -> Floats:
-    """1 where the predicted class is wrong; with several labels a row, where any of them is wrong."""
+    """Return 1 for each row whose predicted class (or any of its labels) is wrong, else 0."""
     true, predicted = _side_by_side(y, responses.predict)
     return np.asarray(np.any(true != predicted, axis=1), dtype=np.float64)
 
 
 def accuracy_rows(y: NDArray[Any], responses: Responses) -> Floats:
-    """−1 where the predicted class is right: the zero-one loss less one, so that its mean is minus the accuracy."""
+    """Return −1 for each row whose predicted class is right, else 0, so that the mean is minus the accuracy."""
     return zero_one_rows(y, responses) - 1.0
 
 
 def squared_rows(y: NDArray[Any], responses: Responses) -> Floats:
-    """The squared error, its mean over outputs where there are several."""
+    """Return the squared error of each row, averaged over outputs if there are several."""
     true, predicted = _side_by_side(y, responses.predict)
     return _over_outputs((true - predicted) ** 2)
 
 
 def absolute_rows(y: NDArray[Any], responses: Responses) -> Floats:
-    """The absolute error, its mean over outputs where there are several."""
+    """Return the absolute error of each row, averaged over outputs if there are several."""
     true, predicted = _side_by_side(y, responses.predict)
     return _over_outputs(np.abs(true - predicted))
 
 
 def hamming_rows(y: NDArray[Any], responses: Responses) -> Floats:
-    """The share of labels that are wrong: 0 or 1 where each row has one label."""
+    """Return the share of wrong labels of each row; with one label a row it is 0 or 1."""
     true, predicted = _side_by_side(y, responses.predict)
     return _over_outputs((true != predicted).astype(np.float64))
 
 
 def log_rows(y: NDArray[Any], responses: Responses) -> Floats:
-    """Minus the log of the probability given to the true class.
+    """Return minus the log of the predicted probability of the true class, for each row.
 
-    Probabilities are clipped at the rounding unit of their type, as scikit-learn clips them. A class that the
-    predictor never saw in training has probability zero, so it costs about 36 nats in double precision.
+    Probabilities are clipped at the machine epsilon of their type, as scikit-learn clips them. A class that was not in
+    the training rows has probability 0, so its loss is about 36 nats in double precision.
     """
     proba, classes = _probabilities(y, responses, "log loss")
     probability = np.take_along_axis(proba, _columns(y, classes)[:, None], axis=1)[:, 0]
@@ -59,7 +59,10 @@ def log_rows(y: NDArray[Any], responses: Responses) -> Floats:
 
 
 def hinge_rows(y: NDArray[Any], responses: Responses) -> Floats:
-    """What the decision for the true class lacks of being 1 above that for any other class, at least 0."""
+    """Return the hinge loss max(0, 1 − margin) of each row.
+
+    The margin is the decision for the true class minus the largest other one; with two classes, ± the decision.
+    """
     decision, classes = responses.decision_function, responses.classes
     if decision is None or classes is None:
         raise LossError("The hinge loss needs decision_function and the classes, but they were not recorded.")
@@ -75,11 +78,11 @@ def hinge_rows(y: NDArray[Any], responses: Responses) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRows:
-    """A loss of numbers: an error of each output, and their mean over outputs, weighted where `outputs` are given."""
+    """Row losses of numbers: an error for each output, averaged over outputs with the weights `outputs` if given."""
 
-    error: Callable[..., Floats]  # of true and predicted values, and of the option where there is one
+    error: Callable[..., Floats]  # function of true and predicted values, and of the option if there is one
     option: float | None = None  # the quantile of the pinball loss, the power of a deviance
-    outputs: tuple[float, ...] | None = None  # the weights of the outputs
+    outputs: tuple[float, ...] | None = None  # the weights of the outputs; None: equal
 
     def __call__(self, y: NDArray[Any], responses: Responses) -> Floats:
         true, predicted = _as_floats(*_side_by_side(y, responses.predict))
@@ -96,27 +99,27 @@ def absolute_error(true: Floats, predicted: Floats) -> Floats:
 
 
 def percentage_error(true: Floats, predicted: Floats) -> Floats:
-    """The absolute error as a share of the true value; of a true value of 0 it is huge, as in scikit-learn."""
+    """Return the absolute error divided by the absolute true value; it is huge if that is 0, as in scikit-learn."""
     return np.abs(predicted - true) / np.maximum(np.abs(true), np.finfo(np.float64).eps)
 
 
 def squared_log_error(true: Floats, predicted: Floats) -> Floats:
-    """The squared difference of log(1 + value)."""
+    """Return the squared difference of log(1 + value)."""
     _refuse_outside("The squared log error", (true > -1, "above -1"), (predicted > -1, "above -1"))
     return (np.log1p(true) - np.log1p(predicted)) ** 2
 
 
 def pinball_error(true: Floats, predicted: Floats, alpha: float) -> Floats:
-    """`alpha` times what the prediction is too low by, 1 − `alpha` times what it is too high by."""
+    """Return `alpha` times the error of predictions that are too low, (1 − `alpha`) times that of too high ones."""
     difference = true - predicted
     low = (difference >= 0).astype(difference.dtype)
     return alpha * low * difference - (1 - alpha) * (1 - low) * difference
 
 
 def deviance(true: Floats, predicted: Floats, power: float) -> Floats:
-    """The unit deviance of the Tweedie family: 0 normal, 1 Poisson, 2 gamma, 3 inverse Gaussian.
+    """Return the unit deviance of the Tweedie family: 0 normal, 1 Poisson, 2 gamma, 3 inverse Gaussian.
 
-    Powers are written with `np.power`, so that each is the number that scikit-learn computes, bit for bit.
+    `np.power` gives the same numbers as scikit-learn, bit for bit.
     """
     if power == 0:
         return (true - predicted) ** 2
@@ -140,20 +143,20 @@ def deviance(true: Floats, predicted: Floats, power: float) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrierRows:
-    """Squared differences between the probabilities and what came, summed over classes, as scikit-learn scales them.
+    """Row losses of the Brier score: squared differences of probabilities and one-hot truth, summed over classes.
 
-    For two classes the sum is halved, so that it is (1{y is positive} − p)², unless `half` says otherwise. A class that
-    the predictor never saw in training has probability 0. `classes` is how many the target has; where it is not known
-    the predictor's classes are counted.
+    They are scaled as in scikit-learn: for two classes the sum is halved to (1{y is positive} − p)², unless `half` says
+    otherwise. A class that was not in the training rows has probability 0. `classes` is the number of classes of the
+    target; with None the classes of the predictor, and labels unknown to it, are counted.
     """
 
-    positive: Any = None  # which of two classes; None: the last one
+    positive: Any = None  # the positive one of two classes; None: the last one
     half: bool | None = None
     classes: int | None = None
 
     @property
     def high(self) -> float:
-        """The largest loss that a row can have."""
+        """The largest possible loss of a row."""
         return 1.0 if self._halves(self.classes or 3) else 2.0
 
     def _halves(self, classes: int) -> bool:
@@ -179,11 +182,11 @@ class BrierRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopRows:
-    """−1 where the true class is among the k that are scored highest, else 0: its mean is minus the top-k accuracy.
+    """Row losses of the top-k accuracy: −1 if the true class is among the k with the highest scores, else 0.
 
-    The scores are those of the first of `methods` that was recorded. With two classes and k = 1 a decision counts from
-    0 and a probability from ½. scikit-learn guesses which of the two it has from the held-out scores: where all
-    decisions happen to lie between 0 and 1 it counts them from ½.
+    The scores come from the first of `methods` that was recorded. With two classes and k = 1 the threshold is 0 for a
+    decision and ½ for a probability. scikit-learn guesses from the held-out scores which of the two they are: if all
+    decisions happen to lie between 0 and 1, it uses ½.
     """
 
     k: int = 2
@@ -207,11 +210,11 @@ class TopRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleRows:
-    """Minus the precision, recall, F or Jaccard score of each row's labels: scikit-learn's average="samples"."""
+    """Row losses of several labels: minus each row's precision, recall, F or Jaccard score (average="samples")."""
 
     score: str  # "precision", "recall", "f" or "jaccard"
     beta: float = 1.0
-    empty: float = 0.0  # the score where it divides by zero
+    empty: float = 0.0  # the score of a row whose denominator is zero
 
     def __call__(self, y: NDArray[Any], responses: Responses) -> Floats:
         true, predicted = (labels != 0 for labels in _side_by_side(y, responses.predict))
@@ -228,7 +231,7 @@ class SampleRows:
 
 
 def _probabilities(y: NDArray[Any], responses: Responses, what: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return probabilities as floats, with a column a class of the predictor, and those classes."""
+    """Return the probabilities as floats (rows × classes of the predictor), and these classes."""
     proba, classes = responses.predict_proba, responses.classes
     if proba is None or classes is None:
         raise LossError(f"The {what} needs predict_proba and the classes of its columns, but they were not recorded.")
@@ -241,25 +244,25 @@ def _probabilities(y: NDArray[Any], responses: Responses, what: str) -> tuple[ND
 
 
 def _columns(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Find the column of each label; any column if it has none. A user's estimator need not sort its classes."""
+    """Return the column of each label, or any column for an unknown label; the classes need not be sorted."""
     order = np.argsort(classes)
     return np.asarray(order[np.searchsorted(classes, y, sorter=order).clip(max=len(classes) - 1)])
 
 
 def _known(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which labels the predictor saw in training."""
+    """Return which labels are among the classes of the predictor."""
     return np.asarray(classes[_columns(y, classes)] == y)
 
 
 def _as_floats(true: NDArray[Any], predicted: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Convert both to the widest of their floating types, to double precision if neither has one."""
+    """Convert both arrays to their common floating type, or to double precision if neither is floating."""
     kinds = [values.dtype for values in (true, predicted) if np.issubdtype(values.dtype, np.floating)]
     kind = np.result_type(*kinds) if kinds else np.dtype(np.float64)
     return true.astype(kind, copy=False), predicted.astype(kind, copy=False)
 
 
 def _refuse_outside(who: str, true: tuple[NDArray[Any], str], predicted: tuple[NDArray[Any], str]) -> None:
-    """Refuse a target or predictions that the loss is not defined on; each comes as which rows fit, and the need."""
+    """Raise an error if the loss is not defined on targets or predictions, given as (valid rows, requirement)."""
     fits, need = true
     if not fits.all():
         raise LossError(
@@ -275,16 +278,16 @@ def _refuse_outside(who: str, true: tuple[NDArray[Any], str], predicted: tuple[N
 
 
 def _over_outputs(errors: NDArray[Any], weights: tuple[float, ...] | None = None) -> Floats:
-    """Take the mean of each row; of a single output it is that output, with no pass over all rows."""
+    """Return the mean over outputs of each row, weighted if `weights` are given; a single output is returned as is."""
     if weights is not None:
         return np.asarray(np.average(errors, axis=1, weights=weights), dtype=np.float64)
     return np.asarray(errors[:, 0] if errors.shape[1] == 1 else errors.mean(axis=1), dtype=np.float64)
 
 
 def _side_by_side(y: NDArray[Any], predicted: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Bring true and predicted values to the same two-dimensional shape.
+    """Reshape true and predicted values to the same shape (rows, outputs).
 
-    Without this, a target of shape (n, 1) less predictions of shape (n,) would broadcast to n × n in silence.
+    Otherwise a target of shape (n, 1) minus predictions of shape (n,) would silently broadcast to n × n.
     """
     if predicted is None:
         raise LossError("This loss needs predictions, but only other responses were recorded.")

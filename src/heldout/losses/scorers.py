@@ -1,4 +1,4 @@
-"""Turns scikit-learn's scorers into losses: direction, range, and row losses where a score is a mean of them."""
+"""Turns scikit-learn's scorers into losses: sign, range, and row losses if the score is a mean over rows."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ _PREDICT, _PROBA, _DECISION = ("predict",), ("predict_proba",), ("decision_funct
 
 @dataclass(frozen=True, slots=True)
 class KnownScore:
-    """What is known of one of scikit-learn's score functions."""
+    """Holds the known properties of one of scikit-learn's score functions."""
 
-    low: float  # what it can answer, in its own sign
+    low: float  # its range, in its own sign
     high: float
-    family: str = "other"  # the rule that intervals of a score of whole sets follow: see `heldout.risk.record.FAMILIES`
-    convex: bool = False  # in the prediction, or in the probability; a deviance is so for the powers 0 and 1
-    rows: _Build | None = None  # where it is a mean over rows, for a scorer of this sign that is given these responses
+    family: str = "other"  # decides the interval of a set score: see `heldout.risk.record.FAMILIES`
+    convex: bool = False  # in the prediction, or in the probability; Tweedie deviances only for the powers 0 and 1
+    rows: _Build | None = None  # if it is a mean over rows, for a scorer of this sign with these response methods
     sign: int = 1
     methods: tuple[str, ...] = _PREDICT
 
 
 def rows_of_score(name: str, *, sign: int, methods: tuple[str, ...], options: Mapping[str, Any]) -> RowLoss | None:
-    """Return the row losses whose mean is minus the score; None if it is no mean over rows, or an option is not known.
+    """Return the row losses whose mean is the loss; None if it is not a mean over rows or an option is unknown.
 
-    A score function is known by its name, the sign of its scorer and the responses that it is given: of probabilities,
-    a mean squared error is another loss. Each entry takes out of the options those that it honours.
+    A score function is identified by its name, the sign of its scorer and its response methods: a mean squared error of
+    probabilities, for example, is another loss. Each builder removes the options that it handles.
 
     >>> rows_of_score("mean_pinball_loss", sign=-1, methods=("predict",), options={"alpha": 0.9}).option
     0.9
@@ -77,7 +77,7 @@ def rows_of_score(name: str, *, sign: int, methods: tuple[str, ...], options: Ma
 
 
 def _plain(rows: RowLoss, *ignored: str) -> _Build:
-    """Build row losses without options, except those that change nothing where rows are known by their labels."""
+    """Return a builder of row losses without options; the `ignored` options make no difference to row losses."""
 
     def build(options: _Options) -> RowLoss:
         for name in ignored:
@@ -123,9 +123,9 @@ def _samples(score: str) -> _Build:
     def build(options: _Options) -> RowLoss | None:
         if options.pop("average", None) != "samples":
             return None
-        options.pop("pos_label", None)  # it says which label is positive where there is one a row
+        options.pop("pos_label", None)  # it matters only if there is one label a row
         empty = options.pop("zero_division", "warn")
-        if empty != "warn" and empty not in (0, 1):  # with NaN such rows are left out, and it is no mean over all
+        if empty != "warn" and empty not in (0, 1):  # NaN leaves such rows out: then it is not a mean over all rows
             return None
         return SampleRows(
             score=score, beta=float(options.pop("beta", 1.0)), empty=0.0 if empty == "warn" else float(empty)
@@ -136,7 +136,7 @@ def _samples(score: str) -> _Build:
 
 _NORMALIZED = ("accuracy_score", "zero_one_loss", "log_loss", "top_k_accuracy_score")
 _WHOLE: dict[Any, RowLoss] = {squared_error: squared_rows, absolute_error: absolute_rows}  # known to kernels
-# What is known of scikit-learn's score functions.
+# The known properties of scikit-learn's score functions.
 KNOWN_SCORES: dict[str, KnownScore] = {
     "accuracy_score": KnownScore(0.0, 1.0, rows=_plain(accuracy_rows)),
     "adjusted_mutual_info_score": KnownScore(-inf, 1.0),
@@ -188,7 +188,7 @@ KNOWN_SCORES: dict[str, KnownScore] = {
 
 _SCORER_TYPE = type(make_scorer(accuracy_score))
 
-# Options that leave those ranges as they are. Any other may not (normalize=False, adjusted=True).
+# Options that do not change these ranges. Others may (normalize=False, adjusted=True).
 _HARMLESS = {
     *("alpha", "average", "beta", "k", "labels", "multi_class", "multioutput", "pos_label", "power", "scale_by_half"),
     "zero_division",
@@ -197,7 +197,7 @@ _HARMLESS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerParts:
-    """What a scorer made by make_scorer is made of."""
+    """Holds the parts of a scorer made by make_scorer."""
 
     function: Callable[..., Any]
     sign: int  # +1 where greater is better
@@ -210,22 +210,22 @@ class ScorerParts:
 
     @property
     def known_name(self) -> str | None:
-        """Return the function's name if it is scikit-learn's own, about which ranges and rows are known."""
+        """The name of the function if it is scikit-learn's own, else None."""
         module = str(getattr(self.function, "__module__", ""))
         return self.function_name if module.startswith("sklearn.metrics.") else None
 
 
 def name_of(function: Any) -> str:
-    """Name a function: its own name, that of the function in a partial, or "scorer" for a lambda."""
+    """Return the name of a function, of the function inside a partial, or "scorer" for a lambda."""
     inner = getattr(function, "func", function)
     name = str(getattr(inner, "__name__", type(inner).__name__))
     return "scorer" if name == "<lambda>" else name
 
 
 def scorer_parts(scorer: Any) -> ScorerParts | None:
-    """Take apart a scorer that recorded responses can be replayed to; None for any other."""
-    # scikit-learn has no public way to ask a scorer which response it needs: its private attributes are read
-    # here and nowhere else. Only the very type of make_scorer is taken apart, a subclass may do anything.
+    """Return the parts of a scorer that works on recorded responses; None for any other."""
+    # scikit-learn has no public way to ask a scorer which response it needs, so its private attributes are read here
+    # and nowhere else. Only the exact type that make_scorer returns is accepted, since a subclass may do anything.
     if type(scorer) is not _SCORER_TYPE:
         return None
     methods = scorer._response_method
@@ -236,7 +236,7 @@ def scorer_parts(scorer: Any) -> ScorerParts | None:
 
 
 def loss_of_scorer(scorer: Any, name: str | None = None) -> Loss:
-    """Make the loss that is minus this scorer; a scorer that is not make_scorer's has to ask the predictor itself."""
+    """Return the loss that is minus this scorer; a scorer not made by make_scorer has to call the predictor itself."""
     parts = scorer_parts(scorer)
     if parts is None:
         return Loss(
@@ -259,10 +259,10 @@ def loss_of_scorer(scorer: Any, name: str | None = None) -> Loss:
 
 
 def score_loss(estimator: Any) -> Loss:
-    """Make the loss that is minus `estimator.score`: what scikit-learn's searches use when scoring is None.
+    """Return the loss that is minus `estimator.score`, which scikit-learn's searches use if scoring is None.
 
-    Where `score` is the plain accuracy or R² of scikit-learn's mixins it needs predictions alone; any other
-    has to ask the predictor itself.
+    If `score` is the accuracy or R² of scikit-learn's mixins, the loss needs only predictions; any other `score` has to
+    be called on the predictor itself.
 
     >>> from sklearn.linear_model import Ridge
     >>> score_loss(Ridge()).methods
@@ -270,7 +270,7 @@ def score_loss(estimator: Any) -> Loss:
     """
     last = estimator
     while True:
-        # Read without its descriptor: scikit-learn's makes a new function each time it is asked.
+        # getattr_static skips the descriptor, since scikit-learn's returns a new function at each access.
         if isinstance(last, Pipeline) and getattr_static(type(last), "score") is getattr_static(Pipeline, "score"):
             last = last.steps[-1][1]
         elif type(last) is FrozenEstimator:
@@ -288,12 +288,12 @@ def score_loss(estimator: Any) -> Loss:
 
 
 def call_score(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-    """Call the estimator's own score, as a scorer does."""
+    """Return the estimator's own score, with the signature of a scorer."""
     return estimator.score(X, y) if sample_weight is None else estimator.score(X, y, sample_weight=sample_weight)
 
 
 def accepts_weight(scorer: Any) -> bool:
-    """Tell whether this scorer can weigh rows."""
+    """Return whether this scorer accepts sample_weight."""
     parts = scorer_parts(scorer)
     try:
         parameters = signature(scorer if parts is None else parts.function).parameters

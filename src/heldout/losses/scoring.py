@@ -1,7 +1,7 @@
-"""Computes losses from responses, whatever plan or kernel they came from.
+"""Computes losses from recorded responses.
 
-scikit-learn's scorers are called with a stand-in for the predictor that repeats its recorded responses, so that they
-need no model.
+scikit-learn's scorers are called with a stand-in estimator that returns the recorded responses, so no fitted model is
+needed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from heldout.losses.scorers import accepts_weight
 
 
 class Replay:
-    """An estimator that answers with recorded responses, whatever X it is shown.
+    """Stand-in estimator that returns recorded responses, whatever X it is given.
 
-    It has just the methods that were recorded, as a scorer picks the first one an estimator has. It is a
-    classifier when classes were recorded and a regressor when not: scikit-learn's scorers ask for no more.
+    It has only the methods that were recorded, because a scorer takes the first method that an estimator has. It is a
+    classifier if classes were recorded, else a regressor; scikit-learn's scorers need no more.
 
-    Probabilities of several outputs may be recorded as a list with an array for each output, as scikit-learn's
-    forests give them, or as one array of shape (rows, outputs, classes).
+    Probabilities of several outputs may be recorded as a list with an array for each output, as scikit-learn's forests
+    return them, or as one array of shape (rows, outputs, classes).
     """
 
     def __init__(self, responses: Responses) -> None:
@@ -59,17 +59,17 @@ def _repeating(method: str, answer: Any) -> Callable[[Any], Any]:
     def repeat(X: Any) -> Any:
         return answer
 
-    repeat.__name__ = method  # scikit-learn tells methods apart by their names
+    repeat.__name__ = method  # scikit-learn identifies methods by their names
     return repeat
 
 
 def row_losses(loss: Loss, y: NDArray[Any], responses: Responses) -> NDArray[np.float64] | None:
-    """Compute the loss of each row, lower is better, or None for a loss of whole sets."""
+    """Return the loss of each row, lower is better; None for a loss of whole sets."""
     return None if loss.rows is None else loss.rows(y, responses)
 
 
 def mean_loss(loss: Loss, y: NDArray[Any], responses: Responses, weight: NDArray[np.float64] | None = None) -> float:
-    """Compute the loss of one held-out set, lower is better: a mean over rows, or minus what the scorer says.
+    """Return the loss of one held-out set, lower is better: a mean over rows, or minus the scorer's value.
 
     >>> from heldout.losses.loss import ZERO_ONE
     >>> mean_loss(ZERO_ONE, np.array([0, 1, 1, 0]), Responses(predict=np.array([0, 1, 0, 0])))
@@ -97,10 +97,11 @@ BlockLosses = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 def block_losses(
     losses: Sequence[Loss], y: NDArray[Any], weight: Any, responses: Sequence[Responses], cuts: NDArray[np.intp]
 ) -> list[BlockLosses] | None:
-    """Compute each loss of several candidates on neighbouring parts, from responses on all rows of those parts.
+    """Return each loss of several candidates on consecutive parts, from responses on all rows of those parts.
 
-    Returns mean losses (candidates × parts) and the row losses (candidates × rows) where the loss has them; None where
-    a scorer or a user's function gave a warning, as it belongs to one cell of the block.
+    `cuts` has the first row of each part and the end. Each loss gives mean losses (candidates × parts) and row losses
+    (candidates × rows; None for set scores). Return None if a scorer or a user's function gave a warning: it belongs to
+    a single cell of the block, and the caller has to find which.
     """
     are_means = [all(is_mean_of_rows(loss, y, answer, weight) for answer in responses) for loss in losses]
     if all(are_means) and not any(isinstance(loss.rows, OwnRows) for loss in losses):
@@ -124,7 +125,7 @@ def _one_block(
 ) -> BlockLosses:
     table = None if loss.rows is None else np.stack([loss.rows(y, answer) for answer in responses])
     parts = len(cuts) - 1
-    if table is not None and is_mean and parts == len(y):  # leave-one-out: a row is its own mean, whatever its weight
+    if table is not None and is_mean and parts == len(y):  # leave-one-out: a mean is its row's loss
         return table.astype(float), table
     means = np.empty((len(responses), parts))
     for part in range(parts):
@@ -144,19 +145,19 @@ _RECORDING = Lock()
 
 @contextmanager
 def recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    """Record warnings of scores, which belong to their cells; one thread at a time, as filters are shared."""
+    """Yield a list that records warnings of scores; one thread at a time, because warning filters are global."""
     with _RECORDING, catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
 
 
 def is_mean_of_rows(loss: Loss, y: NDArray[Any], responses: Responses, weight: Any = None) -> bool:
-    """Tell whether the loss is the mean of its row losses, bit for bit, so that its scorer need not be called.
+    """Return whether the loss is the mean of its row losses, bit for bit, so that its scorer need not be called.
 
-    So it is with accuracy on plain labels of one type, and with errors of plain numbers: scikit-learn's checks of them,
-    which take longer than a small fit, can find nothing. With two classes it is so with the Brier score and the top-1
-    accuracy too, but where scikit-learn takes a held-out part that lacks a class, or decisions that happen to lie
-    between 0 and 1, for something else: there the rows are right.
+    This holds for accuracy on plain labels of one type and for errors of plain numbers. scikit-learn's checks of them
+    take longer than a small fit, and can find nothing wrong. With two classes it also holds for the Brier score and the
+    top-1 accuracy, with one exception: if a held-out part lacks a class, or all decisions happen to lie between 0 and
+    1, scikit-learn misinterprets them, and the row losses are right.
     """
     if loss.scorer is None:
         return loss.rows is not None
@@ -173,7 +174,7 @@ def is_mean_of_rows(loss: Loss, y: NDArray[Any], responses: Responses, weight: A
 
 
 def _is_of_two_classes(rows: BrierRows | TopRows, y: NDArray[Any], responses: Responses) -> bool:
-    """Tell whether scikit-learn could find nothing wrong with these labels and probabilities or decisions."""
+    """Return whether these labels and responses of two classes would pass all of scikit-learn's checks."""
     classes = responses.classes
     if not isinstance(classes, np.ndarray) or len(classes) != 2 or y.ndim != 1 or y.dtype != classes.dtype:
         return False
@@ -182,7 +183,7 @@ def _is_of_two_classes(rows: BrierRows | TopRows, y: NDArray[Any], responses: Re
     if isinstance(rows, TopRows):
         return rows.k == 1
     if rows.positive is None and y.dtype.kind == "U":
-        return False  # scikit-learn asks which of two words is the positive one
+        return False  # for text labels scikit-learn asks which class is positive
     proba = responses.predict_proba
     plain = proba is not None and proba.shape == (len(y), 2) and proba.dtype == np.float64
     return plain and (rows.positive is None or rows.positive in classes.tolist())
@@ -191,7 +192,7 @@ def _is_of_two_classes(rows: BrierRows | TopRows, y: NDArray[Any], responses: Re
 def call_scorer(
     loss: Loss, estimator: Any, X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None = None
 ) -> float:
-    """Compute the loss of a held-out set, lower is better: minus what its scorer says of an estimator."""
+    """Return the loss of a held-out set, lower is better: minus the value of its scorer for an estimator."""
     if loss.scorer is None:
         raise LossError(f"The loss {loss.name!r} has no scorer to call.")
     if weight is not None and not accepts_weight(loss.scorer):
@@ -214,7 +215,7 @@ def call_scorer(
 
 
 def as_number(loss: Loss, answer: Any) -> float:
-    """Turn the scorer's answer into a float, or raise a LossError that says what came instead."""
+    """Return the scorer's answer as a float; raise a LossError if it is not a single number."""
     if isinstance(answer, dict):
         names = ", ".join(map(repr, answer))
         raise LossError(
@@ -227,7 +228,7 @@ def as_number(loss: Loss, answer: Any) -> float:
 
 
 def weightless(loss: Loss) -> LossError:
-    """Make the error for a scorer that cannot weigh rows, while rows have weights."""
+    """Return the error for a scorer that takes no sample_weight although rows have weights."""
     return LossError(
         f"{loss.name!r} takes no sample_weight, but the rows have weights. "
         "Leave sample_weight out, or take a loss that weighs rows."
