@@ -50,12 +50,15 @@ def test_folds_that_were_reached_are_shown_and_the_risk_has_no_value(how: dict[s
     assert "time limit" in str(result)
 
 
-def test_a_choice_that_was_not_reached_is_no_choice() -> None:
+def test_a_choice_that_was_not_reached_is_no_choice(tmp_path: Any) -> None:
     learner = ho.Tuned(Paced(always=0.3), {"pause": [0.0, 0.1]}, validation=ho.KFold(3))
     result = ho.evaluate(
         learner, X, y, test=ho.KFold(3), backend="inline", progress=False, options=ho.Options(timeout=0.5)
     )
     assert result.risk.value is None
+    assert not result.is_complete
+    result.save(tmp_path / "stopped.heldout")
+    assert not ho.load(tmp_path / "stopped.heldout").is_complete
     assert (result.choices["candidate"] == -1).all()
     assert result.folds["squared"].isna().all()
     assert len(result.failures) == 0, "what was not reached has not failed"

@@ -70,6 +70,27 @@ def test_the_table_is_never_written_over(houses: pd.DataFrame) -> None:
     assert Path("houses.csv").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["--save", "a.heldout", "--save", "./a.heldout"], "--save ./a.heldout: --save writes"),
+        (["--save", "a.toml", "--write-study", "a.toml"], "--write-study a.toml: --save writes"),
+    ],
+)
+def test_two_outputs_never_share_a_file(houses: pd.DataFrame, words: list[str], name: str) -> None:
+    houses.to_csv("houses.csv", index=False)
+    done = run("evaluate", "houses.csv", "--target", "price", "--learner", "ridge", *words)
+    assert done.exit_code == 2
+    assert name in done.stderr
+
+
+def test_a_number_of_folds_is_no_file_that_is_read(houses: pd.DataFrame) -> None:
+    houses.to_csv("houses.csv", index=False)
+    Path("3").write_text("an older result", encoding="utf-8")
+    done = run("evaluate", "houses.csv", "--target", "price", "--learner", "ridge", "--test", "kfold:3", "--save", "3")
+    assert done.exit_code == 0
+
+
 def test_amounts_with_a_text_among_them_are_no_classes(houses: pd.DataFrame) -> None:
     mixed = houses.assign(price=[*houses["price"][:-1].map(str), "n/k"])
     mixed.to_csv("houses.csv", index=False)

@@ -113,7 +113,9 @@ DECISION = make_scorer(by_decision, response_method="decision_function", greater
 @pytest.mark.parametrize("priors", [None, [0.2, 0.3, 0.5]])
 def test_every_response_is_that_of_a_fit(kind: str, kinds: int, validation: Any, priors: Any) -> None:
     model, space = KINDS[kind]
-    model = model.__class__(solver=model.solver, priors=None if priors is None else priors[:kinds])
+    model = model.__class__(
+        solver=model.solver, priors=None if priors is None else np.divide(priors[:kinds], sum(priors[:kinds]))
+    )
     for loss in ("log", DECISION):  # the second asks for decision values
         # Rows near a border, and classes with hardly more rows than columns.
         few = 12 if isinstance(validation, ho.LeaveOneOut) or "quadratic" in kind else 0
@@ -241,6 +243,7 @@ def test_jobs_change_no_bit() -> None:
         (LINEAR(solver="lsqr", covariance_estimator=LedoitWolf()), "covariance_estimator="),
         (LINEAR(priors=[0, 0.5, 0.5]), "above 0 for each class"),
         (LINEAR(priors=[0.5, 0.5]), "above 0 for each class"),
+        (LINEAR(priors=[0.2, 0.3, 0.6]), "do not sum to 1"),
         (LINEAR(n_components=3), "n_components"),
         (LINEAR(tol=-1), "tol=-1"),
         (LINEAR(solver="other"), "is unknown"),

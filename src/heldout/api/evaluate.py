@@ -172,7 +172,8 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
         streamed = run_streamed(question.study, question.stream.source, question.stream.families, how)
         outcome, rows = streamed.outcome, _test_rows(task, streamed)
         history = None if rows is None else history_of_rows((question,), None, rows)
-        asked_by = {"stream": question.stream.source.stream.name, "passes": streamed.run.passes}
+        command = {name: words for name, words in asked_by.items() if words is not None}
+        asked_by = {"stream": question.stream.source.stream.name, "passes": streamed.run.passes, **command}
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
     extra = {name: run_study(study, task, how) for name, study in question.extra.items()}

@@ -24,6 +24,7 @@ from heldout.results.estimates import Covers, later_estimates
 from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE
 from heldout.results.figures import figures_of
 from heldout.results.figures_of_choices import candidate_rows
+from heldout.results.findings import STOPPED
 from heldout.results.selection import waiting_estimates
 from heldout.results.storage import load_record, save_record
 from heldout.results.study_record import StudyRecord, summarise
@@ -147,7 +148,7 @@ class Result(Reported):
     @property
     def is_complete(self) -> bool:
         """Whether the study ran to its end, and not only until its time was up."""
-        return self.handles is None or self.handles.outcome.stopped is None
+        return all(finding.code != STOPPED for finding in self.record_so_far.findings)
 
     @property
     def has_splits(self) -> bool:

@@ -31,7 +31,7 @@ from heldout.task.arrays import container_kind, is_frame, is_sparse
 from heldout.task.hashing import NUMBER_KINDS, Numbers, cell_digests, row_hashes, series_content
 
 Tokens = NDArray[np.uint64]
-Values = NDArray[np.float64] | Tokens  # numbers, or digests of other values
+Values = NDArray[np.float64] | Tokens  # numbers, or digests of what is no number
 
 EXACT = "exact"
 _FINE, _COARSE = 16, 7  # bits of a cell
@@ -45,8 +45,8 @@ _SAMPLE = 1024  # rows of the table that tell how often tokens repeat
 _FEW_VALUES = 32  # a column with more of them is measured: its values tell columns apart
 _SELDOM = 0.01  # chance that two rows have the same value in a column that is paired
 _NEVER = 2.0**-40  # that chance for numbers of many digits and for texts, where none was seen twice
-_DEPENDENT = 2 / 3  # columns depend on each other: jointly they give this share of the information of independent ones
-_NEGLIGIBLE = 1e-4  # expected shared tokens by chance; below this, even a single one is significant
+_DEPENDENT = 2 / 3  # columns depend on each other: together they tell this share of what they would alone
+_NEGLIGIBLE = 1e-4  # shared tokens that chance explains, below which a single one is no chance
 _STEP = np.uint64(0x9E3779B97F4A7C15)  # between the places of two columns
 _OFF_GRID = 0.5772  # added before rounding down, so that values of few digits lie away from the edges of cells
 
@@ -162,7 +162,7 @@ class _Column:
 
     values: Values
     measured: bool  # it has many values
-    detailed: bool  # its values have so many digits that they are not equal by chance
+    detailed: bool  # its values have so many digits that equal ones are no chance
     least: float = 0.0
     span: float = 1.0
     mean: float = 0.0  # of a measured column: of the distances from the middle
@@ -233,8 +233,8 @@ class _Scaled:
 
     def views(self) -> list[View]:
         """Return the views by all columns, by all but one, by those of few values, and by pairs of measured columns."""
-        # Columns of few values look alike, so their position counts. Measured columns are told apart by their values.
-        # Reversing a column's sign turns its mean m into 1 − m; min(m, 1 − m) keeps its position.
+        # Columns of few values look alike, so their position among each other counts; that of measured ones does not.
+        # A column turned round has 1 less its mean, and keeps its position.
         by_mean = self.scale in _SORTED
         columns = sorted(self.columns, key=lambda one: (not one.measured, min(one.mean, 1 - one.mean) * by_mean))
         at = np.concatenate([self.rows, self.sample])

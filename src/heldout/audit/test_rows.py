@@ -18,11 +18,11 @@ from heldout.base.rowkeys import Rows
 from heldout.task import Task
 from heldout.task.hashing import target_hashes
 
-_TELLING_BITS = 40  # of an arrangement, at least, so that two tables do not share it by chance
+_TELLING_BITS = 40  # of an arrangement: what two tables do not share by chance
 _FEW_CODES = 256  # that are searched for a period
 _PACKED_NOTHING = 11  # bytes
 _MOST_KEYS = 256  # of columns
-_FEW_LABELS = 32  # a target with more different numbers is identified by the signs of its steps
+_FEW_LABELS = 32  # a target with more numbers is known by which of two neighbours is larger
 
 Codes = NDArray[np.int64] | NDArray[np.int8]
 
@@ -105,7 +105,7 @@ def _features_key(X: Any, exact: View) -> str | None:
     tokens = exact_tokens(X)
     bits = -len(tokens) * log2(exact.rate) if exact.rate > 0 else inf
     codes = pd.factorize(tokens)[0]
-    ruled = codes.max() < len(codes) - 1 and _regular(codes)  # if all rows differ, their cells are enough
+    ruled = codes.max() < len(codes) - 1 and _regular(codes)  # where each row is new, its cells tell enough
     return _digest(tokens) if bits >= _TELLING_BITS and not ruled else None
 
 

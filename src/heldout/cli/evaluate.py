@@ -147,9 +147,12 @@ def evaluate(
 
 def files_read(question: Question) -> tuple[str, ...]:
     """Return the names of all files that a question may read."""
-    splits = [text.partition(":")[2] for text in (question.test, question.validation) if text]
+    from heldout.cli.splits import ROWS, SPLITS
+
+    asked = [text for text in (question.test, question.validation) if text]
+    splits = [text.removeprefix(kind) for text in asked for kind in (ROWS, SPLITS) if text.startswith(kind)]
     study = [] if question.study is None else [question.study.path]
-    return (question.data, *study, *filter(None, splits))
+    return (question.data, *study, *splits)
 
 
 def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -> None:
@@ -178,12 +181,19 @@ def _check_files(paths: tuple[str, ...], page: str | None, study: str | None, *,
             raise OptionError(f"--save {path}: a page is written by --report {path}.")
         if is_table_name(path):
             raise OptionError(f"--save {path}: a result is no table. Name it otherwise, such as result.heldout.")
-    if len(set(paths)) < len(paths):
-        raise OptionError(f"--save {paths[0]} is given twice. Name different files.")
     check_page(page, read=read)
     if study is not None and not study.lower().endswith(SUFFIX):
         raise OptionError(f"--write-study {study}: the name of a study file ends in {SUFFIX}.")
-    check_writable(study, option="--write-study")
+    check_writable(study, option="--write-study", read=read)
+    named = [*(("--save", path) for path in paths), ("--report", page), ("--write-study", study)]
+    known: dict[Path, str] = {}
+    for option, name in named:
+        if name is None:
+            continue
+        place = Path(name).resolve()
+        if place in known:
+            raise OptionError(f"{option} {name}: {known[place]} writes this file too. Name different ones.")
+        known[place] = option
 
 
 def _is_model(path: str) -> bool:

@@ -60,12 +60,12 @@ class JournalUse:
     words: Mapping[str, Any] = field(default_factory=dict)  # what it asked
     recalled: int = 0  # cells whose answer was in the journal
     computed: int = 0  # cells that were computed
-    repeats: list[str] = field(default_factory=list)  # cells that were answered twice, not alike
+    repeats: list[str] = field(default_factory=list)  # candidates that were answered twice, not alike; not all
     unkept: str = ""  # why some answers could not be kept
     notes: list[str] = field(default_factory=list)  # damage
 
     def note_repeat(self, words: str) -> None:
-        """Note that a cell was answered twice, with different answers."""
+        """Note that a candidate was answered twice, with different answers."""
         if words not in self.repeats and len(self.repeats) < MOST_NAMED:
             self.repeats.append(words)
 

@@ -21,13 +21,13 @@ from heldout.report.html import PAGE, asset, named, sort_key
 from heldout.report.interval_strip import scale_of
 from heldout.report.result import estimate_facts, no_model_words, severity_words
 from heldout.report.sections import comparison_sections, result_sections
+from heldout.report.study_list import SHOWN_VERSION
 from heldout.report.words import amount, between, counted, estimate_words, interval, level_words, of_loss, row_count
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 PACKAGES = ("jinja2", "matplotlib")
-_VERSION = 2
 _PROSE = 1_500  # characters of a sentence
 _SECTIONS = {"result": result_sections, "comparison": comparison_sections}
 
@@ -62,9 +62,9 @@ def write_text(text: str, path: str | os.PathLike[str]) -> None:
 def render_page(summary: Mapping[str, Any]) -> str:
     """Return the page of a result or comparison as HTML; the same summary always gives the same bytes."""
     version, kind = summary.get("version"), summary.get("kind")
-    if version != _VERSION or kind not in _SECTIONS:
+    if version != SHOWN_VERSION or kind not in _SECTIONS:
         raise OptionError(
-            f"The page is made from a summary of version {_VERSION} whose kind is 'result' or 'comparison', not "
+            f"The page is made from a summary of version {SHOWN_VERSION} whose kind is 'result' or 'comparison', not "
             f"version {version!r} and kind {kind!r}. Take it from result.summary(figures=True)."
         )
     if "figures" not in summary:

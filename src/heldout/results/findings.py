@@ -10,6 +10,7 @@ import numpy as np
 from heldout.base.findings import Finding
 from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
+from heldout.journal.study_journal import MOST_NAMED
 from heldout.planner.checked_cells import KernelCheck
 from heldout.results.study_record import Question
 from heldout.results.test_losses import TestLosses
@@ -22,6 +23,7 @@ from heldout.task import Task
 
 MOST_WARNINGS = 20  # findings with their messages; `result.warnings` has all warnings
 MEMORY = ("MemoryError", "OutOfMemory", "FitMemory")
+STOPPED = "H207"  # the code of a study that was stopped before its end
 
 
 def findings_of(question: Question, outcome: Outcome, losses: TestLosses) -> list[Finding]:
@@ -142,7 +144,7 @@ def _of_run(outcome: Outcome) -> Iterator[Finding]:
             f"{outcome.stopped}. {answered:,} of {asked:,} cells that were planned by then are answered; folds without "
             "a value were not reached. Give it more time, or a journal to go on from."
         )
-        yield Finding(code="H207", severity="error", message=text)
+        yield Finding(code=STOPPED, severity="error", message=text)
     again = [event.cause for event in outcome.lost if event.again]
     if again:
         often = f"{len(again)} times" if len(again) > 1 else "once"
@@ -159,8 +161,9 @@ def _answered(table: PanelTable) -> tuple[int, int]:
 def _of_journal(use: JournalUse) -> Iterator[Finding]:
     """Yield H501 for answers that differ, H502 for notes of the journal, and H503 for answers it could not keep."""
     if use.repeats:
+        count = f"{MOST_NAMED} or more" if len(use.repeats) == MOST_NAMED else f"{len(use.repeats)}"
         text = (
-            f"The journal has two answers that differ for {len(use.repeats)} candidates; the first: {use.repeats[0]}. "
+            f"The journal has two answers that differ for {count} candidates; the first: {use.repeats[0]}. "
             "The first answer of each was taken. The learner is not deterministic: set its random_state, or its "
             "thread count."
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
 from heldout.kernels.driver.contract import is_count, is_number, read_flag, read_number, read_priors
@@ -48,7 +47,7 @@ def read_form(model: Any, task: Task) -> Form:
         _check_components(model, task)
     priors = read_priors(model.priors, task)
     if priors is not None and not quadratic:
-        priors = _with_sum_one(priors)
+        _check_sum(priors)
     return Form(quadratic=quadratic, solver=str(model.solver), tol=read_number("tol", model.tol), priors=priors)
 
 
@@ -65,12 +64,10 @@ def read_shrinkage(form: Form, *raw: Any) -> float:
     return 0.0 if shrinkage is None else float(shrinkage)
 
 
-def _with_sum_one(priors: tuple[float, ...]) -> tuple[float, ...]:
-    """Return priors that add up to 1: as scikit-learn does, divided by their sum where that differs from 1."""
-    off = abs(sum(priors) - 1.0)
-    if abs(off - 1e-5) < 1e-12:
-        raise Refuse("rounding decides whether the priors sum to 1")
-    return tuple((np.array(priors) / sum(priors)).tolist()) if off > 1e-5 else priors
+def _check_sum(priors: tuple[float, ...]) -> None:
+    """Raise Refuse if the priors do not sum to 1: scikit-learn divides them by their sum, and warns at every fit."""
+    if abs(sum(priors) - 1.0) > 0.99e-5:
+        raise Refuse("the priors do not sum to 1")
 
 
 def _check_components(model: Any, task: Task) -> None:
