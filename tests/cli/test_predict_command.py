@@ -190,7 +190,7 @@ def test_save_writes_the_model_the_result_or_both(folder: Path, tmp_path: Path) 
     assert "heldout report" in done.stdout
     done = run("evaluate", *words, "--save", both[0], "--save", both[0])
     assert done.exit_code == 2
-    assert "given twice" in done.stderr
+    assert "writes this file too" in done.stderr
 
 
 def test_a_learner_that_no_file_may_hold_is_refused_before_any_fit(

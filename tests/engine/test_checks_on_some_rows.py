@@ -89,13 +89,13 @@ def test_single_precision_is_held_to_its_own_rounding_error(frame):
 
 
 def test_single_precision_is_no_excuse_for_a_wrong_answer(monkeypatch):
-    answer = kernel_checks._answer_of_kernel
+    answer = kernel_checks.answer_of_kernel
 
     def wrong_answer(*cell):
         right = answer(*cell)
         return replace(right, predict=right.predict * np.float32(1.0001))
 
-    monkeypatch.setattr(kernel_checks, "_answer_of_kernel", wrong_answer)
+    monkeypatch.setattr(kernel_checks, "answer_of_kernel", wrong_answer)
     learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
     result = ho.evaluate(learner, X.astype(np.float32), X[:, 1], test=ho.KFold(4), progress=False)
     assert [finding.code for finding in result.findings] == ["H205"]

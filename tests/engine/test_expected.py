@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
 
 import heldout as ho
-from heldout.kernels.expected_work import expected_work, longest_first
+from heldout.kernels.step import expected_work, longest_first
 from heldout.planner.passes import make_plan
 
 X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heldout.planner import evidence
-from heldout.planner.cost import Prices
+from heldout.planner.evidence import Prices
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.api.draw import sees_classes, strategy_for
+from heldout.api.draw import sees_classes
 from heldout.api.evaluate import evaluate
+from heldout.api.question import strategy_for
 from heldout.audit.check_table import Table, open_table
 from heldout.audit.ledger import MemoryLedger
 from heldout.audit.run_checks import run_checks

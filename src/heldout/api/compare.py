@@ -24,7 +24,7 @@ from heldout.base.registered import registered
 from heldout.base.shown import plain
 from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
-from heldout.results.estimates import RISK, risk_estimand
+from heldout.results.estimates import RISK, risk_estimand, sizes_of
 from heldout.results.figures import comparison_figure
 from heldout.results.study_record import VERSION, Question, Request, choices_of
 from heldout.results.tables import as_frame
@@ -302,7 +302,8 @@ def _record(question: Question, result: Result | None) -> Record:
 
 
 def _no_estimate(question: Question, record: Record, why: str) -> Estimate:
-    words = risk_estimand(question.task, question.study, question.study.reported[0])
+    study = question.study
+    words = risk_estimand(question.task, study, study.reported[0], sizes_of(study))
     plain = estimate_risk(record, name=RISK, estimand=words, level=question.level)
     return replace(plain, reason=f"{plain.reason} {why}")
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from heldout.backends.limits import allowed_jobs
 from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed
-from heldout.kernels.expected_work import operations
+from heldout.kernels.step import operations
 from heldout.results.extra_fits import plans_of
 from heldout.results.study_record import Question
 

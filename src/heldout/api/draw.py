@@ -10,19 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.api.question import seed_of_test, strategy_for
 from heldout.base.errors import InputError, OptionError
 from heldout.base.findings import Finding
 from heldout.base.registered import registered
-from heldout.base.rowkeys import derive
 from heldout.data.stream import is_stream, read_if_named
 from heldout.report.figures.splits import draw_picture
 from heldout.report.show import as_html, as_text
 from heldout.results.storage import SplitsDescription, read_splits, save_splits
 from heldout.results.tables import as_frame
-from heldout.splits import Splits, as_strategy
-from heldout.splits.foreign import default_strategy
+from heldout.splits import Splits
 from heldout.splits.saved import SavedSplits, TaskIdentity
-from heldout.study.study import TEST
 from heldout.task import Task, declare
 from heldout.task.arrays import column, is_frame
 from heldout.task.features import accept_features
@@ -264,16 +262,6 @@ def load_splits(path: str | Path) -> DrawnSplits:
     """
     saved, description = read_splits(path)
     return DrawnSplits(saved, description=description)
-
-
-def strategy_for(test: Any, task: Task) -> Any:
-    """Convert `test` to a strategy; None gives the default for this task."""
-    return default_strategy(timed=task.time is not None) if test is None else as_strategy(test)
-
-
-def seed_of_test(task: Task, seed: int) -> int:
-    """Derive the seed of the test splits from the user's seed and the content of the rows."""
-    return derive(seed, TEST, task.content_key(task.all_rows))
 
 
 def sees_classes(X: Any, y: Any) -> bool:

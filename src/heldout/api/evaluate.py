@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heldout.api.call_text import command_of_now
-from heldout.api.final import StudyHandles, chooses_on_all_rows, price_choice
+from heldout.api.final import StudyHandles, chooses_on_all_rows, pose_on_all_rows, price_choice
 from heldout.api.question import prepare
 from heldout.api.result import Result
 from heldout.api.tuning import describe_all_failed
@@ -154,7 +154,7 @@ def run_question(question: Question, how: Running, *, history: TestSetHistory | 
     """
     # The journal stays open throughout, so that no other program locks it before the extra studies run.
     with nullcontext() if how.journal is None else open_journal(how.journal):
-        if history is None and question.stream is None:
+        if history is None and question.stream is None and question.has_one_test_set:
             history = history_of(question, journal=how.journal)
         result = _run(question, how, history)
         use = result.journal
@@ -180,14 +180,16 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
     record = build_record(question, outcome, losses, extra=extra, history=history, asked_by=asked_by)
     if history is not None:
         enter_looks(record, question, losses, history)
-    outcome = counted_with(outcome, extra)
+    if extra:
+        outcome = counted_with(outcome, extra)
     handles = StudyHandles(question=question, outcome=outcome, losses=losses, how=how, streamed=streamed)
     return Result(record, handles=handles)
 
 
 def _refuse_without_answers(outcome: Outcome) -> None:
     """Raise FitFailed if no test part has a loss or at least responses."""
-    tables = [outcome.tables[p.key] for p in outcome.study.of_level(TEST) if p.key in outcome.tables.panels]
+    panels = outcome.tables.panels
+    tables = [panels[p.key] for p in outcome.study.of_level(TEST) if p.key in panels]
     known = any(np.isfinite(table.losses).any() or (table.answered.any() and not table.failures) for table in tables)
     if outcome.stopped is None and not known:
         raise FitFailed(describe_all_failed(outcome))
@@ -220,7 +222,7 @@ def _best_validation_note(study: Study, task: Task, account: Account, options: O
     if not chooses_on_all_rows(study):
         return None
     try:
-        price = price_choice(study, task, account, options)
+        price = price_choice(pose_on_all_rows(study, task), task, account, options)
     except SplitError:
         return "best validation: none, since validation cannot split all rows"
     words = f"takes {fit_words(price.fits)} more" if price.fits else "has a closed form"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.frozen import FrozenEstimator
 
 from heldout.api.tuning import chosen_or_refuse, final_of, make_final
@@ -17,11 +18,12 @@ from heldout.base.options import Options, plan_settings
 from heldout.engine.checks import ROUNDING
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streams import Streamed
-from heldout.kernels.expected_work import operations
 from heldout.kernels.perform import FITS_EACH
 from heldout.kernels.statistics.scores import all_from_squares
+from heldout.kernels.step import operations
 from heldout.planner.account import Account
 from heldout.planner.passes import make_plan
+from heldout.planner.plan import Plan
 from heldout.results.extra_fits import curve_of, pose_curve
 from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
 from heldout.results.test_losses import TestLosses
@@ -56,7 +58,7 @@ class StudyHandles:
         """Choose a candidate on all rows by the learner's own validation."""
         if self.streamed is not None and self.question.stream is not None:
             return self._tune_stream(self.streamed, self.question.stream.cells)
-        return tune_on_all_rows(self.study, self.task, self.how_now())
+        return tune_on_all_rows(pose_on_all_rows(self.study, self.task), self.task, self.how_now())
 
     def tune_if_cheap(self) -> Outcome | None:
         """Choose on all rows if that is cheap, without progress bar, events or journal; else return None.
@@ -70,10 +72,13 @@ class StudyHandles:
             return self.tune() if all_from_squares(losses, classification=self.task.classification) else None
         if outcome.stopped is not None or not all(check.passed for check in outcome.checks):
             return None
-        if not price_choice(self.study, self.task, outcome.account, how.options).cheap:
+        posed = pose_on_all_rows(self.study, self.task)
+        price = price_choice(posed, self.task, outcome.account, how.options)
+        if not price.cheap:
             return None
         quiet = replace(how, progress=False, journal=None, options=replace(how.options, on_event=None))
-        return tune_on_all_rows(self.study, self.task, quiet)
+        known = posed.race is None and not get_config()["enable_metadata_routing"]  # then it is the plan that is run
+        return tune_on_all_rows(posed, self.task, quiet, price.plan if known else None)
 
     def learning_curve(self, record: StudyRecord) -> tuple[dict[str, Any], Estimate]:
         """Fit the learning curve at the usual sizes, and return its table and the extrapolated estimate."""
@@ -112,7 +117,7 @@ class StudyHandles:
         study, run = self.study, streamed.run
         names = np.array(stream.source.stream.columns, dtype=object)
         chosen, cells = 0, stream.cells.all_rows
-        if len(study.splits[OUTER]) == 1:
+        if study.splits[OUTER].parts == 1:
             panel = study.of_level(TEST)[0]
             (ref,) = panel.trains_of(0)
             chosen = self.outcome.tables[panel.key].candidates[0]
@@ -146,38 +151,41 @@ class StudyHandles:
 
 def chooses_on_all_rows(study: Study) -> bool:
     """Return whether the final predictor is chosen on all rows: a tuned learner with several test parts."""
-    return study.search.tuned and len(study.splits[OUTER]) > 1
+    return study.search.tuned and study.splits[OUTER].parts > 1
 
 
-def tune_on_all_rows(study: Study, task: Task, how: Running) -> Outcome:
+def pose_on_all_rows(study: Study, task: Task) -> Study:
+    """Pose the validation study on all rows.
+
+    Raises SplitError if the validation splits suit only the training parts and not all rows.
+    """
+    return pose_tuning(study.search, task, task.all_rows, outer=study.splits[OUTER], race=study.race)
+
+
+def tune_on_all_rows(posed: Study, task: Task, how: Running, first: Plan | None = None) -> Outcome:
     """Run the validation study on all rows, which chooses the final candidate."""
-    return run_study(_posed(study, task), task, how)
+    return run_study(posed, task, how, first=first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoicePrice:
     """Holds the cost of the choice on all rows, beyond the study."""
 
+    plan: Plan
     fits: int
     cheap: bool  # kernels answer it, in no more operations than the study itself
 
 
-def price_choice(study: Study, task: Task, account: Account, options: Options) -> ChoicePrice:
+def price_choice(posed: Study, task: Task, account: Account, options: Options) -> ChoicePrice:
     """Return the cost of the choice on all rows.
 
     Operation counts of the plan decide what is cheap, never the clock; a step that fits each candidate is never cheap.
-    Raises SplitError if the validation splits suit only the training parts and not all rows.
     """
-    posed = _posed(study, task)
     plan = make_plan(posed, task, done=frozenset(), **plan_settings(options))
     costs = [None if step.kernel in FITS_EACH else operations(step, task, posed.splits) for step in plan.steps]
     spent = sum(line.operations or 0.0 for line in account.lines)
     cheap = None not in costs and sum(filter(None, costs)) <= spent
-    return ChoicePrice(fits=sum(step.fits for step in plan.steps), cheap=cheap)
-
-
-def _posed(study: Study, task: Task) -> Study:
-    return pose_tuning(study.search, task, task.all_rows, outer=study.splits[OUTER], race=study.race)
+    return ChoicePrice(plan=plan, fits=sum(step.fits for step in plan.steps), cheap=cheap)
 
 
 def _of_difference(again: Any, recorded: Any, tiers: set[str]) -> tuple[Finding, ...]:

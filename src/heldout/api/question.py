@@ -10,9 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of
-from heldout.api.draw import seed_of_test, strategy_for
 from heldout.api.learners import as_search, is_frozen
-from heldout.api.tuning import check_search
 from heldout.base.errors import (
     Argument,
     InputError,
@@ -27,6 +25,7 @@ from heldout.base.options import Options, switched_rules
 from heldout.base.rowkeys import derive
 from heldout.data.stream import declare_stream, is_stream, open_stream, read_if_named
 from heldout.engine.stream_source import Source
+from heldout.kernels.brute import check_search
 from heldout.kernels.statistics.recognise import families_of
 from heldout.kernels.statistics.scores import check_streamable
 from heldout.losses import Loss, check_losses, family_of, is_pooled, on_target, resolve_losses
@@ -66,8 +65,9 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     test_seed = seed_of_test(task, seed)
     outer = strategy.draw(task, task.all_rows, seed=test_seed)
     _check_classes_in_parts(task, outer, reported[0], options.pool)
-    check_answer(options, outer, reported)
-    study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options))
+    if options.answer != "full" or options.ledger is not None:
+        check_answer(options, outer, reported)
+    study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options) if options.race else None)
     study = with_evidence(study, task, rules=switched_rules(options.rules, os.environ), limited=options.limits_fits)
     check_interval(task, study, options.interval)
     return Question(
@@ -75,8 +75,10 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         task=task,
         study=study,
         test=strategy,
-        pairs=pose_pairs(study, task, strategy, options=options, seed=test_seed),
-        curve=pose_curve(study, task, options.learning_curve, seed=test_seed),
+        pairs=pose_pairs(study, task, strategy, options=options, seed=test_seed)
+        if options.interval in WITH_FITS
+        else None,
+        curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
         call=call_of(learner, request),
     )
 
@@ -129,6 +131,16 @@ def checked_options(request: Request) -> Options:
     return options
 
 
+def strategy_for(test: Any, task: Task) -> Any:
+    """Convert `test` to a strategy; None gives the default for this task."""
+    return default_strategy(timed=task.time is not None) if test is None else as_strategy(test)
+
+
+def seed_of_test(task: Task, seed: int) -> int:
+    """Derive the seed of the test splits from the user's seed and the content of the rows."""
+    return derive(seed, TEST, task.content_key(task.all_rows))
+
+
 def refuse_stream(X: Any, *, who: str) -> None:
     """Refuse a stream, for a verb that needs all rows in memory; `who` names the verb in the message."""
     if is_stream(X):
@@ -160,8 +172,9 @@ def _checked_losses(search: Search, loss: Any, task: Task, options: Options) -> 
 
 def _check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | None) -> None:
     """Refuse, before any fit, a score that needs every class in each part if some part lacks one."""
-    needs_all = family_of(loss) == "auc" or (pool is False and is_pooled(loss))
-    if not needs_all or task.classes is None or task.y.ndim != 1 or len(task.y) != task.size:
+    if task.classes is None or task.y.ndim != 1 or len(task.y) != task.size:
+        return
+    if family_of(loss) != "auc" and not (pool is False and is_pooled(loss)):
         return
     for part in range(len(outer)):
         present = np.unique(task.y[outer.held_rows(part)])

@@ -76,10 +76,16 @@ class Result(Reported):
         if self._waits and self.handles is not None:
             self._waits = False
             task, outcome, level = self.handles.task, self.handles.outcome, self.risk.level
-            self._add(later_estimates(task, outcome, level=level), tables={"one_se": one_se_columns(outcome)})
+            self._add(later_estimates(task, outcome, level=level))
             if chooses_on_all_rows(outcome.study) and self._tuning is None:
                 self._tune_if_cheap(self.handles)
         return self.record_so_far
+
+    def _record_with_marks(self) -> StudyRecord:
+        """The record with what figures alone show: the candidate that the one-standard-error rule takes."""
+        if self.handles is not None and "one_se" not in self.record.tables:
+            self._add({}, tables={"one_se": one_se_columns(self.handles.outcome)})
+        return self.record
 
     def _tune_if_cheap(self, handles: StudyHandles) -> None:
         try:
@@ -212,11 +218,11 @@ class Result(Reported):
     def save(self, path: str | Path) -> None:
         """Write everything but the learner to one file of plain data, which :func:`heldout.load` reads."""
         splits = (self.splits.saved, self.splits.description) if self.has_splits else None
-        save_record(replace(self.record, findings=self.findings), splits, path)
+        save_record(replace(self._record_with_marks(), findings=self.findings), splits, path)
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
         """The result as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
-        record = self.record
+        record = self._record_with_marks() if figures else self.record
         units = "groups" if "groups" in record.about.get("roles", ()) else "rows"
         verdict = verdict_of(record.estimates, record.no_model, rows=record.about["rows"], units=units)
         summary = summarise(record, findings=self.findings, verdict=verdict)

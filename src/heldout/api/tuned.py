@@ -21,7 +21,7 @@ from heldout.base.registered import registered
 from heldout.base.rowkeys import derive
 from heldout.base.shown import plain
 from heldout.kernels.scoring import ask_responses
-from heldout.losses import Loss, call_scorer, mean_loss, needed_methods, resolve_losses
+from heldout.losses import Loss, call_scorer, mean_loss, needed_methods, own_losses, resolve_losses
 from heldout.models.model import ModelParts
 from heldout.report.show import as_html
 from heldout.results.corrections import tuning_estimates
@@ -212,9 +212,12 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
             raise OptionError(f'final= is "retrain", "ensemble" or "keep", not {self.final!r}.')
         if not callable(self.choose) and self.choose not in ("best", "one_se"):
             raise OptionError(f'choose= is "best", "one_se" or a function, not {self.choose!r}.')
+        classes = is_classifier(self)
         return Search(
             families=families,
-            losses=resolve_losses(self.loss, classification=is_classifier(self)),
+            losses=own_losses(classification=classes)
+            if self.loss is None
+            else resolve_losses(self.loss, classification=classes),
             seed=own,
             validation=default_strategy(timed=timed) if self.validation is None else as_strategy(self.validation),
             choose=self.choose,

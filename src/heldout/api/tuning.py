@@ -17,14 +17,13 @@ from heldout.base.errors import FitFailed, InputError, LearnerError, OptionError
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
-from heldout.kernels.brute import check_names, check_takes_weights, fit_on_rows, make_candidate
+from heldout.kernels.brute import check_search, fit_on_rows, make_candidate
 from heldout.kernels.ensemble import average
-from heldout.losses import Loss, check_losses, on_target
+from heldout.losses import on_target
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import scope_of_tuning
 from heldout.results.selection import Selection
 from heldout.search.search import Search
-from heldout.search.simplicity import simplicity
 from heldout.splits.drawn import Splits
 from heldout.study.answers import mean_over_parts
 from heldout.study.choose import as_cv_results
@@ -62,7 +61,7 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     search = replace(search, losses=on_target(search.losses, task.classes))
     fit_params = {name: _as_array(value, task.size) for name, value in params.items()}
     options = own_options(tuned.options)
-    study = pose_tuning(search, task, task.all_rows, race=race_of(options))
+    study = pose_tuning(search, task, task.all_rows, race=race_of(options) if options.race else None)
     how = Running(jobs=tuned.jobs, options=options)
     outcome = run_study(study, task, how, fit_params=fit_params)
     chosen = chosen_or_refuse(outcome)
@@ -89,20 +88,6 @@ def own_options(options: Options | None) -> Options:
                 f"evaluate(options=…); Tuned takes {', '.join(OF_A_FIT)}."
             )
     return options
-
-
-def check_search(search: Search, task: Task, *, checked: tuple[Loss, ...] = ()) -> None:
-    """Refuse whatever is wrong with a search before the first fit; losses in `checked` are not checked again."""
-    check_names(search)
-    losses = [loss for loss in search.losses if loss not in checked]
-    check_losses(losses, task.y, task.classification, weighted=task.weight is not None)
-    if search.choose == "one_se":
-        simplicity(search)  # refuses if it is unknown what simple means
-    if search.final == "ensemble" and task.classification and task.y.ndim > 1:
-        raise LearnerError('final="ensemble" cannot average classifiers with several outputs. Use final="retrain".')
-    if task.weight is not None:
-        for family in search.families:
-            check_takes_weights(family.estimator)
 
 
 def chosen_or_refuse(outcome: Outcome) -> int:

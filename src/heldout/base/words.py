@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from heldout.base.errors import Argument, OptionError, Sentence
@@ -176,3 +176,32 @@ def show_seconds(seconds: float) -> str:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+NOTHING = "nothing: every candidate failed"
+
+
+def choice_words(family: Any, params: Mapping[str, Any]) -> str:
+    """Write a family and its parameters on one line, with short parameter names where these are unique.
+
+    >>> choice_words("Pipeline", {"ridge__alpha": 0.1, "select__k": 5})
+    'Pipeline alpha=0.1, k=5'
+    """
+    words = ", ".join(
+        f"{name}={number(value) if isinstance(value, float) else value}"
+        for name, value in zip(short_names(params), params.values(), strict=True)
+    )
+    return line(f"{family} {words}")
+
+
+def short_names(params: Collection[str]) -> list[str]:
+    """Shorten names such as `step__param` to their last part; return them unchanged if these are not unique."""
+    short = [name.rpartition("__")[2] for name in params]
+    return short if len(set(short)) == len(short) else list(params)
+
+
+def words_of_choice(choice: Mapping[str, Any]) -> str:
+    """Describe one entry of a summary's choices in words."""
+    if choice["candidate"] < 0:
+        return NOTHING
+    return choice_words(choice["family"], choice["params"])

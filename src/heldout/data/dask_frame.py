@@ -72,12 +72,6 @@ class DaskStream(Stream):
             yield from dask.compute(*batch)
 
 
-def is_dask_frame(X: Any) -> bool:
-    """Check whether X is a Dask data frame, without importing Dask."""
-    kind = type(X)
-    return kind.__name__ == "DataFrame" and kind.__module__.split(".")[0] in ("dask", "dask_expr")
-
-
 def open_dask(frame: Any, target: Any) -> DaskStream:
     """Open a Dask data frame as a stream; the rows of its partitions are counted first."""
     names = [str(name) for name in frame.columns]

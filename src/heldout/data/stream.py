@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from heldout.base.errors import InputError, OptionError, TargetError
-from heldout.data.dask_frame import is_dask_frame, open_dask
+from heldout.data.dask_frame import open_dask
 from heldout.data.parquet import open_parquet
 from heldout.data.read_table import is_read_whole, read_table
 from heldout.kernels.statistics.gather import first_shift
@@ -26,6 +26,12 @@ def is_stream(X: Any) -> bool:
     if isinstance(X, str | os.PathLike):
         return not is_read_whole(X)
     return is_dask_frame(X)
+
+
+def is_dask_frame(X: Any) -> bool:
+    """Check whether X is a Dask data frame, without importing Dask."""
+    kind = type(X)
+    return kind.__name__ == "DataFrame" and kind.__module__.split(".")[0] in ("dask", "dask_expr")
 
 
 def read_if_named(X: Any) -> Any:

@@ -61,7 +61,7 @@ class KernelChecks:
 
 def compare_cell(cell: CheckedCell, brute: Answer, tables: Tables, work: Work) -> KernelCheck:
     """Compare a cell by brute force and by its kernel: by its losses if they must be equal, else by its responses."""
-    table = tables[cell.held.panel]
+    table = tables.panels[cell.held.panel]
     recorded = table.losses[cell.candidate - table.candidates.start, cell.held.part - table.parts.start]
     if cell.tier == APPROXIMATE:  # any finite difference is allowed and reported
         difference = _gap(recorded, brute)
@@ -70,7 +70,7 @@ def compare_cell(cell: CheckedCell, brute: Answer, tables: Tables, work: Work) -
         difference = _gap(recorded, brute)
         same = difference == 0.0
     else:
-        kernel = _answer_of_kernel(cell, tables, work)
+        kernel = answer_of_kernel(cell, tables, work)
         if brute.failures and isinstance(kernel, Answer) and kernel.failures:
             difference, same = 0.0, True  # both fail on these rows
         else:
@@ -136,9 +136,9 @@ def _in_single(responses: Responses | None) -> bool:
     return any(answer is not None and answer.dtype == np.float32 for answer in answers)
 
 
-def _answer_of_kernel(cell: CheckedCell, tables: Tables, work: Work) -> Responses | Answer:
+def answer_of_kernel(cell: CheckedCell, tables: Tables, work: Work) -> Responses | Answer:
     """Return the kernel's answer in the study. It is computed again if the study did not keep it."""
-    table, place = tables[cell.held.panel], (cell.candidate, cell.held.part)
+    table, place = tables.panels[cell.held.panel], (cell.candidate, cell.held.part)
     if cell.fewer is not None:
         return answered_alone(cell, work)
     return table.watched.get(place) or table.responses(*place) or answered_alone(cell, work)

@@ -282,12 +282,17 @@ def open_progress(
     *,
     on_event: Callable[[Event], Any] | None = None,
     expected: Callable[[Sequence[Step]], float] | None = None,
+    told: bool = False,
 ) -> Progress:
-    """Make the progress display that the user asked for: "auto" shows a bar in a terminal or notebook only."""
+    """Make the progress display that the user asked for: "auto" shows a bar in a terminal or notebook only.
+
+    `told` means that others ask for the progress. If nobody does, cells are counted instead of the `expected` work.
+    """
     if progress == "auto":
         shown = sys.stderr.isatty() or in_notebook()
     elif isinstance(progress, bool):
         shown = progress
     else:
         raise OptionError(f'progress= is "auto", True or False, not {progress!r}.')
-    return Progress(shown=shown, on_event=on_event, expected=expected)
+    seen = shown or told or on_event is not None or LOG.isEnabledFor(logging.INFO)
+    return Progress(shown=shown, on_event=on_event, expected=expected if seen else None)

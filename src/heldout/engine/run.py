@@ -22,8 +22,7 @@ from heldout.engine.live_file import publish_progress
 from heldout.engine.progress import open_progress
 from heldout.engine.stage import Stage, perform_stage
 from heldout.journal import JournalUse, StudyJournal, journal_of
-from heldout.kernels.expected_work import total_work
-from heldout.kernels.step import Plain, Work, sides_of
+from heldout.kernels.step import Plain, Work, total_work
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
 from heldout.planner.checked_cells import KernelCheck
 from heldout.planner.passes import make_plan
@@ -73,11 +72,26 @@ class Outcome:
     stream: OfStream | None = None  # what a stream gave beside its tables
 
 
-def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str, Any] | None = None) -> Outcome:
-    """Answer a study. The same question and seed give the same numbers, whatever `how` says."""
+def run_study(
+    study: Study,
+    task: Task,
+    how: Running,
+    *,
+    fit_params: Mapping[str, Any] | None = None,
+    first: Plan | None = None,
+) -> Outcome:
+    """Answer a study. The same question and seed give the same numbers, whatever `how` says.
+
+    `first` is the plan of the first stage, if it was made before.
+    """
     started = perf_counter()
     work = work_of(study, task, fit_params or {}, how)
-    progress = open_progress(how.progress, on_event=how.options.on_event, expected=partial(total_work, work=work))
+    progress = open_progress(
+        how.progress,
+        on_event=how.options.on_event,
+        expected=partial(total_work, work=work),
+        told=how.journal is not None,
+    )
     settings = BackendSettings(
         jobs=how.jobs,
         limits=limits_of(how.options, deadline=how.deadline),
@@ -93,7 +107,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
         nullcontext() if journal is None else publish_progress(journal.use, progress),
         open_backend(how.backend, settings) as backend,
     ):
-        progress.tell(StudyStarted(rows=len(task), candidates=len(study.search)))
+        progress.tell(StudyStarted(rows=task.size, candidates=study.search.size))
         loop = _Loop(
             study=study,
             rules=switched_rules(how.options.rules, os.environ),
@@ -103,7 +117,7 @@ def run_study(study: Study, task: Task, how: Running, *, fit_params: Mapping[str
         )
         stopped = None
         try:
-            loop.go_round(queue_seed=how.options.queue_seed)
+            loop.go_round(queue_seed=how.options.queue_seed, first=first)
         except KeyboardInterrupt as interrupt:
             if how.journal is not None:
                 interrupt.add_note(f"What finished is in {how.journal}. The same call goes on from there.")
@@ -140,7 +154,7 @@ class _Loop:
     plans: list[Plan] = field(default_factory=list)
     races: RaceStart | None = None  # where a race was asked for
 
-    def go_round(self, *, queue_seed: int | None) -> None:
+    def go_round(self, *, queue_seed: int | None, first: Plan | None) -> None:
         done: frozenset[str] = frozenset()
         stage = self.stage
         if self.study.race is not None:
@@ -148,12 +162,11 @@ class _Loop:
             self.study = self.races.study
         asked = self.study
         while ready := ready_panels(self.study, done):
-            plan = self._plan(done)
+            plan, first = first or self._plan(done), None
             self.plans.append(plan)
+            planned = StagePlanned(stage=len(self.plans), steps=len(plan.steps), cells=plan.cells, fits=plan.fits)
             stage.progress.expect(plan.steps, waiting=waiting_cells(self.study))
-            stage.progress.tell(
-                StagePlanned(stage=len(self.plans), steps=len(plan.steps), cells=plan.cells, fits=plan.fits)
-            )
+            stage.progress.tell(planned)
             stage.tables.open(self.study, ready, weight=stage.work.task.weight)
             _open_asides(stage.tables, plan, self.study)
             waits = any(panel.candidates is None for panel in self.study.panels)
@@ -194,15 +207,15 @@ class _Loop:
 def work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Running | None = None) -> Work:
     """Collect everything that the steps of a study need."""
     how = Running(jobs=1) if how is None else how
-    test = frozenset(panel.key for panel in study.of_level(TEST))
-    validation = study.of_level(VALIDATION)
-    rows = sum(len(study.splits[p.splits].held) for p in validation)
-    few = rows * len(study.search) * len(study.search.losses) <= MOST_KEPT_ROW_LOSSES
+    test = frozenset([panel.key for panel in study.panels if panel.level == TEST])
+    validation = [panel for panel in study.panels if panel.level == VALIDATION]
+    rows = sum([len(study.splits[p.splits].held) for p in validation])
+    few = rows * study.search.size * len(study.search.losses) <= MOST_KEPT_ROW_LOSSES
     alone = len(validation) == len(study.panels)
     single = len(validation) == 1 and rows <= MOST_ROWS_INSIDE  # with several choices, none is corrected
-    keep = frozenset(p.key for p in validation) if few and (alone or single) else frozenset()
+    keep = frozenset([p.key for p in validation]) if few and (alone or single) else frozenset()
     keep |= {panel.key for panel in study.panels if panel.keeps_rows}
-    asides = frozenset(map(aside_of, range(len(study.search)))) if study.everywhere.parts else frozenset()
+    asides = frozenset(map(aside_of, range(study.search.size))) if study.everywhere.parts else frozenset()
     return Work(
         task=task,
         search=study.search,
@@ -219,8 +232,9 @@ def work_of(study: Study, task: Task, fit_params: Mapping[str, Any], how: Runnin
 
 def _open_asides(tables: Tables, plan: Plan, study: Study) -> None:
     """Open a table for each candidate that only an interval needs. The test tables exist already."""
-    for step in plan.steps if study.everywhere.parts else ():
-        for piece in step.pieces:
-            for held in [] if isinstance(piece, Plain) else sides_of(piece):
-                if held.level == EVERYWHERE:
-                    tables.open_aside(held.panel, step.candidates[0], study.splits[EVERYWHERE].held_sizes)
+    if not study.everywhere.parts:
+        return
+    named = [(step, piece) for step in plan.steps for piece in step.pieces if not isinstance(piece, Plain)]
+    held = [(side, step) for step, piece in named for training in piece for side in training.answers]
+    for panel, candidate in {side.panel: step.candidates[0] for side, step in held if side.level == EVERYWHERE}.items():
+        tables.open_aside(panel, candidate, study.splits[EVERYWHERE].held_sizes)

@@ -11,8 +11,7 @@ from heldout.backends.base import Backend
 from heldout.engine.checks import KernelChecks
 from heldout.engine.progress import Progress
 from heldout.journal import StudyJournal, unanswered
-from heldout.kernels.expected_work import longest_first
-from heldout.kernels.step import Step, Work, sides_of
+from heldout.kernels.step import Step, Work, longest_first, sides_of
 from heldout.planner.checked_cells import CheckedCell
 from heldout.planner.plan import Plan
 from heldout.study.answers import Tables
@@ -84,7 +83,7 @@ def _do(stage: Stage, steps: list[Step], cells: Sequence[CheckedCell], work: Wor
     if queue_seed is not None:
         order = np.random.default_rng(queue_seed).permutation(len(steps))
         steps = [steps[i] for i in order]
-    else:
+    elif len(steps) > 1:
         steps = longest_first(steps, work.task, work.splits, work.search)
     for step, answers in stage.backend.run(work, steps):
         if step.trainings[0].answers[0].panel in checked:

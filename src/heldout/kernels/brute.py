@@ -29,8 +29,9 @@ from heldout.kernels.scoring import (
     score_cell,
 )
 from heldout.kernels.step import Held, Step, Training, Work
-from heldout.losses import call_scorer, needed_methods
+from heldout.losses import Loss, call_scorer, check_losses, needed_methods
 from heldout.search.search import Search
+from heldout.search.simplicity import simplicity
 from heldout.study.answers import Answer
 from heldout.study.study import EVERYWHERE, PROBABILITIES
 from heldout.task.task import Task
@@ -96,7 +97,7 @@ def fit_on_rows(estimator: Any, task: Task, rows: Rows, *, seed: int, fit_params
     """Fit the estimator on a private copy of these rows, after seeding it from their content."""
     if unseeded_names(estimator):  # rows are hashed only if something needs a seed
         set_seeds(estimator, seed, task.content_key(rows))
-    arguments = rows_of_params(fit_params, rows, len(task))
+    arguments = rows_of_params(fit_params, rows, task.size)
     if task.weight is not None and "sample_weight" not in arguments:
         arguments[weight_argument(estimator)] = task.weight[rows]
     return estimator.fit(task.take(rows), task.y[rows], **arguments)
@@ -186,7 +187,8 @@ def answer_candidate(training: Training, work: Work, candidate: int) -> Iterator
         with catch_all_warnings() as caught:
             answer = _answer_held(predictor, work, held, candidate, fit_seconds)
         answer = replace(answer, score_seconds=perf_counter() - started)
-        yield answer.warned((*fit_warnings, *plain_warnings(caught)))
+        told = (*fit_warnings, *plain_warnings(caught))
+        yield answer.warned(told) if told else answer
 
 
 def answer_quietly(training: Training, work: Work, candidate: int) -> Answer:
@@ -230,3 +232,18 @@ def _answer_held(predictor: Any, work: Work, held: Held, candidate: int, fit_sec
     except (Exception, SystemExit) as error:
         return failed_cell(work, held, candidate, failure_of(error, "predict"), fit_seconds=fit_seconds)
     return score_cell(work, held, candidate, responses, fit_seconds=fit_seconds)
+
+
+def check_search(search: Search, task: Task, *, checked: tuple[Loss, ...] = ()) -> None:
+    """Refuse whatever is wrong with a search before the first fit; losses in `checked` are not checked again."""
+    check_names(search)
+    losses = [loss for loss in search.losses if loss not in checked]
+    if losses:
+        check_losses(losses, task.y, task.classification, weighted=task.weight is not None)
+    if search.choose == "one_se":
+        simplicity(search)  # refuses if it is unknown what simple means
+    if search.final == "ensemble" and task.classification and task.y.ndim > 1:
+        raise LearnerError('final="ensemble" cannot average classifiers with several outputs. Use final="retrain".')
+    if task.weight is not None:
+        for family in search.families:
+            check_takes_weights(family.estimator)

@@ -134,10 +134,17 @@ def candidates_of(search: Search) -> Iterator[tuple[int, Any]]:
     yield from enumerate(remember(search.memo, "candidates", lambda: list(made)))
 
 
+Sorted = tuple[Sequence[Training], Sequence[Training], list[str]]  # trainings: accepted, refused, and why
+
+
 def sort_out(
-    kernel: AcrossKernel, step: Step, search: Search, task: Task, splits: Mapping[str, Splits]
-) -> tuple[Sequence[Training], Sequence[Training], list[str]]:
-    """Return the step's trainings that the kernel accepts, those that it refuses, and the reasons."""
+    kernel: AcrossKernel, steps: Iterable[Step], search: Search, task: Task, splits: Mapping[str, Splits]
+) -> list[Sorted]:
+    """Return, for each step, the trainings that the kernel accepts, those that it refuses, and the reasons."""
+    return [_sorted(kernel, step, search, task, splits) for step in steps]
+
+
+def _sorted(kernel: AcrossKernel, step: Step, search: Search, task: Task, splits: Mapping[str, Splits]) -> Sorted:
     accepted: list[Sequence[Training]] = []
     others: list[Training] = []
     reasons: list[str] = []

@@ -154,7 +154,8 @@ def ask_probabilities(predictor: Any, X: Any, rows: Rows) -> Responses:
 
 def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
     """Return one response as an array. Raise PredictionError if its length is wrong or it is not finite."""
-    return _checked_array(as_response(answer, method), method, n)
+    array = answer if type(answer) is np.ndarray else as_response(answer, method)
+    return _checked_array(array, method, n)
 
 
 def _checked_array(array: NDArray[Any], method: str, n: int) -> NDArray[Any]:

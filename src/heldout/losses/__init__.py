@@ -1,7 +1,7 @@
 """Losses: functions of predictions and true values; inside heldout lower is always better."""
 
 from heldout.losses.check import check_losses
-from heldout.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods, on_target
+from heldout.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods, on_target, own_losses
 from heldout.losses.pooled import family_of, is_defined_on_one_row, is_pooled, parts_score, pool_score, positive_label
 from heldout.losses.resolve import OWN_NAMES, resolve_losses, row_loss
 from heldout.losses.scorers import score_loss
@@ -34,6 +34,7 @@ __all__ = [
     "mean_loss",
     "needed_methods",
     "on_target",
+    "own_losses",
     "parts_score",
     "pool_score",
     "positive_label",

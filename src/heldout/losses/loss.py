@@ -52,6 +52,19 @@ class Loss:
         """Whether each row is either right or wrong, so that a mean loss is a share of errors."""
         return self.rows in (zero_one_rows, accuracy_rows)
 
+    @property
+    def row_family(self) -> str | None:
+        """Tell which rule of intervals a loss of rows follows; None for a score of whole sets."""
+        if self.counts_errors:
+            return "zero_one"
+        rows = self.rows.rows if isinstance(self.rows, RangedRows) else self.rows
+        for known_rows, family in ((squared_rows, "squared"), (absolute_rows, "absolute"), (log_rows, "log")):
+            if rows is known_rows:
+                return family
+        if rows is None:
+            return None
+        return "brier" if isinstance(rows, BrierRows) and rows.half is not False else "other"
+
     def __repr__(self) -> str:
         if isinstance(self.rows, OwnRows | RangedRows):
             return self.rows.spelled(self.name)
@@ -75,6 +88,12 @@ LOG = _of_rows("log", log_rows, CLASSES, of="predict_proba")
 BRIER = _of_rows("brier", BrierRows(), CLASSES, of="predict_proba", high=2.0)
 POISSON = _of_rows("poisson", ErrorRows(error=deviance, option=1))
 GAMMA = _of_rows("gamma", ErrorRows(error=deviance, option=2), convex=False)
+
+
+def own_losses(*, classification: bool) -> tuple[Loss, ...]:
+    """The loss of a learner that was given none: zero-one for classes, squared for numbers."""
+    return (ZERO_ONE if classification else SQUARED,)
+
 
 BUILT_IN = {loss.name: loss for loss in (ZERO_ONE, SQUARED, ABSOLUTE, LOG, BRIER, POISSON, GAMMA)}
 

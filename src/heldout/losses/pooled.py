@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.warnings import catch_warnings
-from heldout.losses.loss import Loss, RangedRows
+from heldout.losses.loss import Loss
 from heldout.losses.quick_scores import score_of_counts
-from heldout.losses.rows import BrierRows, absolute_rows, log_rows, squared_rows
 from heldout.losses.scorers import KNOWN_SCORES, scorer_parts
 from heldout.losses.scoring import Replay, call_scorer, mean_loss
 from heldout.risk.record import POOLED, PooledScore
@@ -38,14 +37,8 @@ def family_of(loss: Loss) -> str:
     >>> [family_of(loss) for loss in resolve_losses(["r2", "neg_root_mean_squared_error"], classification=False)]
     ['r2', 'root']
     """
-    if loss.counts_errors:
-        return "zero_one"
-    rows = loss.rows.rows if isinstance(loss.rows, RangedRows) else loss.rows
-    for known_rows, family in ((squared_rows, "squared"), (absolute_rows, "absolute"), (log_rows, "log")):
-        if rows is known_rows:
-            return family
-    if rows is not None:
-        return "brier" if isinstance(rows, BrierRows) and rows.half is not False else "other"
+    if (family := loss.row_family) is not None:
+        return family
     parts = scorer_parts(loss.scorer)
     known = None if parts is None else KNOWN_SCORES.get(parts.known_name or "")
     if parts is None or known is None:

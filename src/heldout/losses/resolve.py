@@ -15,7 +15,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from heldout.base.errors import LossError, did_you_mean
 from heldout.base.responses import METHODS
-from heldout.losses.loss import BUILT_IN, SQUARED, ZERO_ONE, Loss, OwnRows, Range, RangedRows, pinball, tweedie
+from heldout.losses.loss import BUILT_IN, Loss, OwnRows, Range, RangedRows, own_losses, pinball, tweedie
 from heldout.losses.scorers import loss_of_scorer, name_of, scorer_parts
 
 # Losses with a number after a colon in their name: constructor, check of the number, its description, an example.
@@ -40,7 +40,7 @@ def resolve_losses(loss: Any, *, classification: bool) -> tuple[Loss, ...]:
     ['zero_one', 'neg_log_loss']
     """
     if loss is None:
-        return (ZERO_ONE if classification else SQUARED,)
+        return own_losses(classification=classification)
     if isinstance(loss, Mapping):
         losses = tuple(_named(name, item) for name, item in loss.items())
     elif isinstance(loss, list | tuple):

@@ -297,3 +297,8 @@ def _side_by_side(y: NDArray[Any], predicted: NDArray[Any] | None) -> tuple[NDAr
             f"predict answered an array of shape {predicted.shape} for a target of shape {true.shape}."
         )
     return true.reshape(len(true), -1), predicted.reshape(len(true), -1)
+
+
+def no_loss(y: NDArray[Any], responses: Responses) -> NDArray[np.float64]:
+    """Return zeros, because this level records responses and needs no loss."""
+    return np.zeros(len(y))

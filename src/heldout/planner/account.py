@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from heldout.base.shown import html_of, text_of
-from heldout.kernels.expected_work import operations
-from heldout.kernels.step import Step
+from heldout.kernels.step import Step, operations
 from heldout.planner.plan import PassRecord, Plan, transform_words
 from heldout.planner.start_races import RaceStart, race_record
 from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Panel, Study
@@ -76,7 +75,7 @@ def account_for(study: Study, task: Task, plan: Plan, later: Plan | None = None)
         waiting = [replace(line, stage=2, waits=True) for line in _lines(later.steps, study, task)]
     return Account(
         learner=" | ".join(f"{f.name}" for f in search.families),
-        candidates=len(search),
+        candidates=search.size,
         outer=outer.recipe.words if outer is not None else "none: tuning alone",
         inner=inner.recipe.words if inner is not None else None,
         lines=_merged_lines(_lines(plan.steps, study, task)) + _merged_lines(waiting),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
 
 from heldout.base.rowkeys import Rows, derive
-from heldout.kernels.expected_work import expected_work, price_of_fit
-from heldout.kernels.step import BRUTE, Held, Plain, Step, Training, Work, brute_step
+from heldout.kernels.step import BRUTE, Held, Plain, Step, Training, Work, brute_step, planned_work, price_of_fit
 from heldout.planner.plan import Plan
 from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import SPREAD, TEST, VALIDATION, Study, TrainRef
@@ -72,7 +71,7 @@ class CellDraws:
         pools = pools_of(steps)
         if not pools:
             return []
-        self._left += SHARE * sum([_planned(step, work) for step in steps])
+        self._left += SHARE * planned_work(steps, work)
         cells: list[CheckedCell] = []
         for level in LEVELS:
             kernels = [kernel for kernel, own in pools if own == level]
@@ -90,8 +89,8 @@ class CellDraws:
         key, sofar = (kernel, level), self.drawn.get((kernel, level), 0)
         sizes = [len(trainings) for _, trainings in pool]
         ends = np.cumsum(sizes)
-        cells = sum([len(step.candidates) * size for (step, _), size in zip(pool, sizes, strict=True)])
-        self.cells[key] = self.cells.get(key, 0) + cells
+        for (step, _), size in zip(pool, sizes, strict=True):
+            self.cells[key] = self.cells.get(key, 0) + len(step.candidates) * size
         fewest = 0 if sofar else APPROXIMATE_CELLS if pool[0][0].tier == APPROXIMATE else 1
         rng = np.random.default_rng(derive(work.search.seed, "spot cells", kernel, level, sofar, _rows(pool, work)))
         for number, place in enumerate(rng.choice(ends[-1], size=min(ends[-1], MOST_CELLS), replace=False).tolist()):
@@ -133,20 +132,11 @@ def _rows(pool: _Pool, work: Work) -> str:
     return np.asarray(work.splits[held.splits].held[:64], dtype="<i8").tobytes().hex()
 
 
-def _planned(step: Step, work: Work) -> float:
-    """Return the operations of a step.
-
-    Fits that share within a training set count as one: the shared part may dominate.
-    """
-    alone = step if step.kernel == BRUTE else replace(step, fits=len(step.trainings))
-    return expected_work(alone, work.task, work.splits, work.search)
-
-
 def _checked_cell(step: Step, training: Training, candidate: int, work: Work, *, panel: str) -> CheckedCell:
     source, held = training, training.answers[0]
     fewer = None
     if step.tier != APPROXIMATE:
-        fewer = fewer_rows(training, work, seed=derive(work.search.seed, "spot rows", panel))
+        fewer = fewer_rows(training, work, panel)
     if fewer is not None:
         training = Training((TrainRef(panel, 0),), False, (held._replace(splits=panel, part=0),))
     alone = training._replace(answers=(training.answers[0]._replace(panel=panel),))
@@ -164,17 +154,17 @@ def _checked_cell(step: Step, training: Training, candidate: int, work: Work, *,
     )
 
 
-def fewer_rows(training: Training, work: Work, *, seed: int) -> Splits | None:
+def fewer_rows(training: Training, work: Work, panel: str) -> Splits | None:
     """Return a subsample of a training and of its held-out part, as splits of one part; None if it is small enough.
 
-    Every class of the training rows stays.
+    Every class of the training rows stays. The seed and `panel` (the check's name for it) decide which rows.
     """
     ref, held = training.trains[0], training.answers[0]
     size = int(work.splits[ref.splits].train_sizes[ref.part])
     most = max(FEWEST_ROWS, MOST_NUMBERS // (work.task.n_columns or 1))
     if size <= most or len(training.trains) != 1:
         return None
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(derive(work.search.seed, "spot rows", panel))
     train = _some(work.task, work.train_rows(ref), most, rng)
     side = work.held_rows(held)
     tested = np.sort(rng.permutation(side)[:most])

@@ -11,9 +11,9 @@ import numpy as np
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.kernels.claims import claim_each
-from heldout.kernels.perform import ACROSS
+from heldout.kernels.perform import ACROSS, ask_everywhere
 from heldout.kernels.step import BRUTE, Held, Plain, Training, cut_brute_force, plan_brute_force
-from heldout.planner.evidence import EVIDENCE, ask_everywhere
+from heldout.planner.evidence import EVIDENCE
 from heldout.planner.pipeline_sharing import within
 from heldout.planner.plan import Draft, PassRecord, Plan, Rule, general_refusal, ready_panels
 from heldout.planner.share_fits import share_fits, train_keys

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from heldout.base.rowkeys import key_minus, key_of
-from heldout.kernels.step import Plain, Training, brute_step, join, pieces_of, splits_of
+from heldout.kernels.step import Plain, Training, brute_step, splits_of
 from heldout.planner.plan import Draft, Rewrite, refused
 from heldout.splits.drawn import Splits
 from heldout.task.task import Task
@@ -50,7 +50,7 @@ def share_fits(draft: Draft) -> Rewrite:
 def _all_apart(draft: Draft) -> bool:
     """Return whether half of each key already shows that no two training sets are the same."""
     keys = []
-    for piece in pieces_of(join([step.trainings for step in draft.steps])):
+    for piece in [piece for step in draft.steps for piece in step.pieces]:
         if not isinstance(piece, Plain) or draft.splits[piece.splits].train is not None:
             return False
         splits, hashes = draft.splits[piece.splits], draft.task.index_hashes[:, 0]

@@ -40,14 +40,16 @@ def _claimed(
     reasons = list(refusals)
     taken: dict[tuple[int, ...], list[Sequence[Training]]] = {}
     left: list[Step] = []
-    for step in draft.steps:
-        shares, rest = _shares(step, groups) if step.kernel == BRUTE else ([], step.candidates)
-        if not shares:
+    shares = [_shares(step, groups) if step.kernel == BRUTE else ([], step.candidates) for step in draft.steps]
+    asked = [step for step, (own, _) in zip(draft.steps, shares, strict=True) if own]
+    sorted_out = iter(sort_out(kernel, asked, draft.search, draft.task, draft.splits))
+    for step, (own, rest) in zip(draft.steps, shares, strict=True):
+        if not own:
             left.append(step)
             continue
-        accepted, others, why = sort_out(kernel, step, draft.search, draft.task, draft.splits)
+        accepted, others, why = next(sorted_out)
         reasons += why
-        for share in shares if len(accepted) else ():
+        for share in own if len(accepted) else ():
             taken.setdefault(share, []).append(accepted)
         if len(others):
             left.append(brute_step(step.candidates, others))

@@ -5,7 +5,7 @@ Every value is first turned into blocks; plain text, terminal, notebook and page
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -122,12 +122,19 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Holds blocks behind a clickable title. Text and terminal display them only if `always` is true."""
+    """Holds blocks behind a clickable title. Text and terminal display them only if `always` is true.
+
+    They may be given as a function that makes them, which is called where they are displayed.
+    """
 
     title: str
-    blocks: tuple[Block, ...]
+    within: tuple[Block, ...] | Callable[[], Sequence[Block]]
     always: bool = False
     opened: bool = False
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        return self.within() if callable(self.within) else self.within
 
 
 Block = Headline | Note | Facts | Table | Findings | Code | Figure | Details

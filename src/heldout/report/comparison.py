@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import line
+from heldout.base.words import line, words_of_choice
 from heldout.report.blocks import Block, Cell, Details, Facts, Headline, Note, Number, Table
 from heldout.report.result import findings_block, made_by, validation_columns, value_cell
 from heldout.report.words import DASH, amount, between, level_words, p_words, row_count
-from heldout.results.study_record import words_of_choice
 
 MOST_PAIRS = 45  # all pairs of ten learners
 FEW_PAIRS = 6  # up to this many pairs, their sentences are displayed at once

@@ -91,8 +91,8 @@ class Writer:
                 return self._code(block)
             case Figure(name, data):
                 return self._figures(name, data) if self.page else Html("")
-            case Details(title, blocks, opened=opened):
-                inside = self.blocks(blocks)
+            case Details(title, opened=opened):
+                inside = self.blocks(block.blocks)
                 return self._details(title, inside, opened=opened)
 
     def _element(self, name: str, *inside: Any, css: str = "", **attributes: Any) -> Html:

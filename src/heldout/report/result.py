@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import clipped, fit_words, line
+from heldout.base.words import choice_words, clipped, fit_words, line, words_of_choice
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
 from heldout.report.plan import plan_blocks
 from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
-from heldout.results.study_record import choice_words, is_shown, words_of_choice
+from heldout.results.study_record import is_shown
 
 GRAVE_FIRST = ("error", "warning", "info")
 OPTIMISTIC = Span("optimistic", "warning")
@@ -31,11 +31,11 @@ def result_blocks(summary: Mapping[str, Any]) -> list[Block]:
         chosen_table(summary["choices"]) if len(summary["folds"]) > MOST_FOLDS else Note(),
         findings_block(summary["findings"]),
         foot(summary),
-        Details("What the numbers mean", (meanings(summary),)),
+        Details("What the numbers mean", lambda: (meanings(summary),)),
         Details("What would make it more certain", (Note(items=tuple(summary["verdict"]["surer"])),)),
-        Details("How it was made", tuple(made_by(summary["about"]))),
-        Details("The plan", tuple(plan_blocks(summary["plan"]))),
-        Details(counted(len(summary["failures"]), "failed cell"), (failures_table(summary["failures"]),)),
+        Details("How it was made", lambda: made_by(summary["about"])),
+        Details("The plan", lambda: plan_blocks(summary["plan"])),
+        Details(counted(len(summary["failures"]), "failed cell"), lambda: (failures_table(summary["failures"]),)),
     ]
 
 
@@ -131,6 +131,7 @@ def value_cell(estimate: Mapping[str, Any]) -> Cell:
 def folds_table(summary: Mapping[str, Any]) -> Table:
     """Return a table with one row per fold and its chosen candidate; empty for leave-one-out."""
     folds, choices = summary["folds"], {choice["fold"]: choice for choice in summary["choices"]}
+    words = {fold: words_of_choice(choice) for fold, choice in choices.items()}
     head: list[str] = []
     rows: list[tuple[Cell, ...]] = []
     if (len(folds) > 1 or choices) and not all(fold["held_rows"] == 1 for fold in folds):
@@ -146,7 +147,7 @@ def folds_table(summary: Mapping[str, Any]) -> Table:
         for fold in folds:
             choice = choices.get(fold["fold"])
             numbers = [None if choice is None else choice[name] for name in inside]
-            chosen = [*numbers, DASH if choice is None else words_of_choice(choice)] if choices else []
+            chosen = [*numbers, words.get(fold["fold"], DASH)] if choices else []
             rows.append((*(fold[name] for name in names), *chosen))
     return Table(title="Folds", head=tuple(head), rows=tuple(rows), brief=MOST_FOLDS, key="folds")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from heldout.base.words import short_names
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Figure, Note, Number, Span, Table
 from heldout.report.comparison import (
     ALONE,
@@ -28,7 +29,6 @@ from heldout.report.result import (
     value_cell,
 )
 from heldout.report.words import between, counted, parameter_value, row_count
-from heldout.results.study_record import short_names
 
 MOST_LEARNERS = 50  # learners of a comparison whose choices are listed one by one
 MOST_PARAMS = 8  # columns of candidates; the other parameters share one

@@ -60,7 +60,7 @@ class ConstantAnswer:
 
     def on_held_rows(self, outer: Splits) -> Responses:
         """Repeat the constant of each part for all its held-out rows, part after part."""
-        return cut_rows(self.responses, np.repeat(np.arange(len(outer)), outer.held_sizes))
+        return cut_rows(self.responses, np.repeat(np.arange(outer.parts), outer.held_sizes))
 
 
 def constant_answer(task: Task, outer: Splits, loss: Loss) -> ConstantAnswer | str:
@@ -87,7 +87,7 @@ def no_constant(task: Task, outer: Splits, loss: Loss) -> str | None:
     if any(set(methods) == {"decision_function"} for methods in loss.methods):
         return f"The loss {loss.name!r} takes decisions, and no constant decision is known to be good."
     if task.classification:
-        if task.classes is None or len(task.classes) * len(outer) > MOST_COUNTS:
+        if task.classes is None or len(task.classes) * outer.parts > MOST_COUNTS:
             return "Several labels a row, or so many classes, have no commonest answer."
         return None
     rows = deciding_rows(loss)
@@ -167,7 +167,7 @@ def _numbers(task: Task, outer: Splits, rows: RowLoss, column: Floats) -> Floats
         return _means(task, outer, column)
     quantile = best_quantile(rows)
     if quantile is not None:
-        return np.fromiter(_quantiles(task, outer, column, quantile), dtype=np.float64, count=len(outer))
+        return np.fromiter(_quantiles(task, outer, column, quantile), dtype=np.float64, count=outer.parts)
     return _searched(task, outer, rows, column)
 
 
@@ -175,11 +175,11 @@ def _sums(task: Task, outer: Splits, values: NDArray[Any]) -> Floats:
     """Sum values, times weights, over the training rows of each part, without a loop over parts."""
     weighed = values.astype(np.float64) if task.weight is None else values * task.weight
     if outer.train is not None and outer.train_cuts is not None:
-        of_train = np.repeat(np.arange(len(outer)), outer.train_sizes)
-        sums: Floats = np.bincount(of_train, weights=weighed[outer.train], minlength=len(outer)).astype(np.float64)
+        of_train = np.repeat(np.arange(outer.parts), outer.train_sizes)
+        sums: Floats = np.bincount(of_train, weights=weighed[outer.train], minlength=outer.parts).astype(np.float64)
         return sums
-    of_held = np.repeat(np.arange(len(outer)), outer.held_sizes)
-    held = np.bincount(of_held, weights=weighed[outer.held], minlength=len(outer))
+    of_held = np.repeat(np.arange(outer.parts), outer.held_sizes)
+    held = np.bincount(of_held, weights=weighed[outer.held], minlength=outer.parts)
     rest: Floats = weighed[outer.rows].sum() - held
     return rest
 
@@ -198,11 +198,11 @@ def _searched(task: Task, outer: Splits, rows: RowLoss, column: Floats) -> Float
     parts share one grid, so that the loss of a row is computed once for each number and not once for each part.
     """
     grid = np.quantile(column[outer.rows], np.linspace(0, 1, POINTS))
-    best, least = np.full(len(outer), np.nan), np.full(len(outer), np.inf)
+    best, least = np.full(outer.parts, np.nan), np.full(outer.parts, np.inf)
     for _ in range(ROUNDS):
         totals = np.stack([_total(task, outer, rows, column, float(number)) for number in grid])
         place = totals.argmin(axis=0)
-        found = totals[place, np.arange(len(outer))]
+        found = totals[place, np.arange(outer.parts)]
         best, least = np.where(found < least, grid[place], best), np.minimum(found, least)
         grid = np.linspace(grid[max(place.min() - 1, 0)], grid[min(place.max() + 1, POINTS - 1)], POINTS)
     if not np.isfinite(best).all():
@@ -215,12 +215,12 @@ def _total(task: Task, outer: Splits, rows: RowLoss, column: Floats, number: flo
     try:
         return _sums(task, outer, rows(column, Responses(predict=np.full(len(column), number))))
     except HeldoutError:
-        return np.full(len(outer), np.inf)
+        return np.full(outer.parts, np.inf)
 
 
 def _quantiles(task: Task, outer: Splits, column: Floats, share: float) -> Iterator[float]:
     if outer.train is not None or task.weight is not None:
-        for part in range(len(outer)):
+        for part in range(outer.parts):
             rows = outer.train_rows(part)
             yield _quantile(column[rows], None if task.weight is None else task.weight[rows], share)
         return
@@ -228,7 +228,7 @@ def _quantiles(task: Task, outer: Splits, column: Floats, share: float) -> Itera
     ordered = column[outer.rows][order]
     ranks = np.empty(len(order), dtype=np.intp)
     ranks[order] = np.arange(len(order))
-    for part in range(len(outer)):
+    for part in range(outer.parts):
         dropped = np.sort(ranks[np.searchsorted(outer.rows, outer.held_rows(part))])
         before = dropped - np.arange(len(dropped))  # how many remaining values lie below each dropped one
         middle = _places(len(ordered) - len(dropped), share)

@@ -38,8 +38,8 @@ def tuning_estimates(selection: Selection) -> dict[str, Estimate]:
     if selection.candidates > 1:
         estimates[BEST_BBC] = _corrected(selection, BEST_BBC, _bbc_refusal(selection) or _bbc(selection))
         estimates[BEST_TT] = _corrected(selection, BEST_TT, _tibshirani_refusal(selection) or _tibshirani(selection))
-        return estimates | (_development_estimates(selection) if len(selection.inner) == 1 else {})
-    if FINAL in selection.study.splits and len(selection.inner) > 1:  # nothing was chosen, so nothing is optimistic
+        return estimates | (_development_estimates(selection) if selection.inner.parts == 1 else {})
+    if FINAL in selection.study.splits and selection.inner.parts > 1:  # nothing was chosen, so nothing is optimistic
         estimates[FOLD_PREDICTORS] = fold_predictors_of_choice(selection)
     return estimates
 
@@ -81,7 +81,7 @@ def _tibshirani(selection: Selection) -> Correction:
 def _tibshirani_refusal(selection: Selection) -> str | None:
     if (reason := _refusal(selection)) is not None:
         return reason
-    if len(selection.inner) < 2:
+    if selection.inner.parts < 2:
         return "No value: the Tibshirani correction needs several held-out parts, and there is one."
     if (selection.inner.held_sizes == 1).all():
         return "No value: a part of a single row does not tell which candidate is best on it."

@@ -50,7 +50,7 @@ def study_estimates(
     found: dict[str, Estimate] = {}
     for number, (loss, record) in enumerate(zip(study.reported, records, strict=True)):
         name = risk_name(number, loss)
-        words = risk_estimand(task, study, loss)
+        words = risk_estimand(task, study, loss, trained)
         if record.parts > 1 and loss.rows is None:
             words += estimands.taken_over(pooled=pool is not False and record.family in POOLED)
         found[name] = estimate_risk(
@@ -62,7 +62,7 @@ def study_estimates(
             found[FOLD_PREDICTORS] = fold_predictors_estimate(record, words, level=level, pool=pool, asked=asked)
     if trained is not None and trained.fit is not None:
         found = {name: replace(one, fit_size=trained.fit) for name, one in found.items()}
-    if study.search.tuned and len(outer) > 1:
+    if study.search.tuned and outer.parts > 1:
         found |= waiting_estimates(study, NOT_MADE, level=level)
     return _incomplete(found, outcome)
 
@@ -72,14 +72,14 @@ def sizes_of(study: Study) -> estimands.Sizes | None:
     return estimands.Sizes.of(trained_sizes(study), fit=fit_size(study))
 
 
-def risk_estimand(task: Task, study: Study, loss: Loss) -> estimands.Estimand:
+def risk_estimand(task: Task, study: Study, loss: Loss, trained: estimands.Sizes | None) -> estimands.Estimand:
     """Return the quantity that the test losses of a study estimate."""
     outer = study.splits[OUTER]
     return estimands.estimand_of(
         outer.recipe.kind,
-        parts=len(outer),
+        parts=outer.parts,
         tuned=study.search.tuned,
-        train_size=sizes_of(study),
+        train_size=trained,
         loss=loss.name,
         sign=loss.sign,
         stratified=keeps_classes(task, outer),
@@ -93,7 +93,7 @@ def later_estimates(task: Task, outcome: Outcome, *, level: float) -> dict[str, 
     This happens only when they are shown, since drawing rows for BBC-CV may take as long as a small study.
     """
     study = outcome.study
-    if not study.search.tuned or len(study.splits[OUTER]) > 1:
+    if not study.search.tuned or study.splits[OUTER].parts > 1:
         return {}
     selection = Selection.of(task, outcome, level=level, most_rows=MOST_ROWS_INSIDE)
     return _incomplete(tuning_estimates(selection), outcome)
@@ -166,7 +166,7 @@ def scope_of(study: Study, task: Task, *, extrapolated: bool = False) -> Covers:
     if sizes is None:
         sentence = "The risk is that of this very predictor, which came fitted."
         return Covers(estimate="risk", exactly=True, sentence=sentence)
-    if len(outer) == 1:
+    if outer.parts == 1:
         sentence = f"The risk is that of this very predictor: the one that was tested. {_of_development(study)}"
         return Covers(estimate="risk", exactly=True, sentence=sentence.strip())
     if extrapolated:

@@ -22,7 +22,7 @@ from heldout.engine.run import Outcome
 from heldout.losses import Loss, family_of, positive_label, row_losses
 from heldout.risk.record import Answers, Elsewhere, Floats
 from heldout.splits.drawn import Splits
-from heldout.study.study import EVERYWHERE, TEST, aside_of
+from heldout.study.study import EVERYWHERE
 from heldout.task import Task
 
 # Class names of linear estimators that minimise a squared loss; derived classes count too.
@@ -50,18 +50,16 @@ def fold_predictor_responses(outcome: Outcome) -> list[FoldResponses]:
     At most ten parts of the first repeat are asked. A predictor that failed on these rows is left out.
     """
     study = outcome.study
-    responses_by_part = []
-    for place, part in enumerate(study.everywhere.parts):
-        panel = next(panel for panel in study.of_level(TEST) if part in panel.parts)
-        table = outcome.tables.asides.get(aside_of(panel.candidates[0])) if panel.candidates else None
-        responses = None if table is None else table.responses(table.candidates[0], place)
-        if responses is not None:
-            rows = study.splits[EVERYWHERE].rows
-            # The predictor of an average was trained on the rows of any of its members.
-            sides = [study.splits[ref.splits].train_rows(ref.part) for ref in panel.trains_of(part)]
-            trained = np.isin(rows, np.concatenate(sides))
-            responses_by_part.append(FoldResponses(part, rows, responses, trained))
-    return responses_by_part
+    found: list[FoldResponses] = []
+    if not study.everywhere.parts:
+        return found
+    asked, rows = outcome.tables.everywhere(study), study.splits[EVERYWHERE].rows
+    sides = {ref: study.splits[ref.splits].train_rows(ref.part) for _, trains, _ in asked for ref in trains}
+    for part, trains, responses in asked:
+        # The predictor of an average was trained on the rows of any of its members.
+        trained = np.isin(rows, np.concatenate([sides[ref] for ref in trains]))
+        found.append(FoldResponses(part, rows, responses, trained))
+    return found
 
 
 def with_probabilities(own: Responses | None, everywhere: FoldResponses | None, held: Rows) -> Responses | None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.results.study_record import StudyRecord, choice_words, choices_of, params_in
+from heldout.base.words import choice_words
+from heldout.results.study_record import StudyRecord, choices_of, params_in
 
 MOST_ROWS = 1_000  # candidates that a report lists
 MOST_VALUES = 60  # points along an axis; of more, the best of each segment is drawn

@@ -42,6 +42,8 @@ def findings_of(question: Question, outcome: Outcome, losses: TestLosses) -> lis
 def _of_splits(task: Task, study: Study) -> Iterator[Finding]:
     """Yield H102 if validation keeps less distance than the test, and H103 if training rows lie among test times."""
     outer = study.splits[OUTER]
+    if task.time is None:
+        return iter(())
     notes = {
         "H102": near_validation_note(outer.recipe, study.search.validation),
         "H103": mixed_time_note(task, outer),
@@ -52,8 +54,9 @@ def _of_splits(task: Task, study: Study) -> Iterator[Finding]:
 def _of_classes(task: Task, study: Study, losses: TestLosses) -> Iterator[Finding]:
     """Yield H101 if a class is too rare to be in every part, and H104 if predictions favour the commoner class."""
     inner = [study.splits[panel.splits] for panel in study.of_level(VALIDATION)]
-    for message in class_notes(task, study.splits[OUTER], inner):
-        yield Finding(code="H101", severity="warning", message=message)
+    if any(splits.recipe.stratified or splits.recipe.grouped for splits in (study.splits[OUTER], *inner)):
+        for message in class_notes(task, study.splits[OUTER], inner):
+            yield Finding(code="H101", severity="warning", message=message)
     by_class = study.splits[OUTER].recipe.stratified and task.strata is None and len(task.y) == task.size
     answered = [tested for tested in losses.parts if tested.responses is not None]
     if not by_class or task.classes is None or len(task.classes) != 2 or not answered or task.y.ndim > 1:

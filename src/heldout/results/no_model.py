@@ -159,14 +159,14 @@ def _kept_rows(stream: OfStream, task: Task) -> tuple[Task, Splits] | None:
 
 def _from_sums(task: Task, targets: TargetSums, outer: Splits, loss: Loss) -> constants.ConstantAnswer | None:
     """Return the best constant of each part, from sums over its training cells; None if sums are not enough."""
-    counts = np.stack([targets.counts[outer.train_rows(part)].sum(axis=0) for part in range(len(outer))])
+    counts = np.stack([targets.counts[outer.train_rows(part)].sum(axis=0) for part in range(outer.parts)])
     if task.classes is not None:
         return constants.answer_of_counts(loss, np.asarray(task.classes), counts.astype(np.float64))
     rows = constants.deciding_rows(loss)
     assert rows is not None, "refused otherwise"
     if not constants.is_best_at_mean(rows) or targets.sums is None:
         return None
-    totals = np.array([targets.sums[outer.train_rows(part)].sum() for part in range(len(outer))])
+    totals = np.array([targets.sums[outer.train_rows(part)].sum() for part in range(outer.parts)])
     return constants.answer_of_numbers(rows, targets.middle + totals / counts[:, 0])
 
 
@@ -174,11 +174,11 @@ def _means_of_sums(
     task: Task, targets: TargetSums, outer: Splits, loss: Loss, answered: constants.ConstantAnswer
 ) -> tuple[Floats, PooledScore | None] | None:
     """Return the mean loss of each constant on its part's held-out rows, and the pooled score; None without sums."""
-    held = [outer.held_rows(part) for part in range(len(outer))]
+    held = [outer.held_rows(part) for part in range(outer.parts)]
     counts = np.stack([targets.counts[cells].sum(axis=0) for cells in held])
     if task.classes is not None:
         classes = np.asarray(task.classes)
-        each = [cut_rows(answered.responses, np.full(len(classes), part)) for part in range(len(outer))]
+        each = [cut_rows(answered.responses, np.full(len(classes), part)) for part in range(outer.parts)]
         return np.array([mean_loss(loss, classes, one, own) for one, own in zip(each, counts * 1.0, strict=True)]), None
     take, predicted = from_squares(loss), answered.responses.predict
     if take is None or targets.sums is None or targets.squares is None or predicted is None:

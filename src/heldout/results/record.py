@@ -66,7 +66,8 @@ def build_record(
         covers = scope_of(study, task, extrapolated=question.pairs.moves_risk)
     if question.curve is not None:
         made[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)
-    counted, findings = counted_with(outcome, extra), findings_of(question, outcome, losses)
+    counted = counted_with(outcome, extra) if extra else outcome
+    findings = findings_of(question, outcome, losses)
     for name, ran in extra.items():
         findings += [replace(one, message=f"In the {name}: {one.message}") for one in findings_of_fits(ran)]
     record = StudyRecord(
@@ -123,7 +124,7 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
         "parameters": {family.name: list(family.candidates.always) for family in families},
         "classification": bool(is_classifier(families[0].estimator)),
         "tuned": study.search.tuned,
-        "candidates": len(study.search),
+        "candidates": study.search.size,
         "losses": [loss.name for loss in study.reported],
         **({} if race is None else {"race": race}),
         "chosen_by": study.search.losses[0].name if study.search.tuned else None,

@@ -7,6 +7,7 @@ rows that gives the final predictor of a nested study. Nothing is fitted here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ ON_ALL_ROWS = (BEST_VALIDATION, BEST_BBC, BEST_TT)  # what a nested study shows 
 NOT_MADE = "No value: it needs the validation fits on all rows, which result.predictor or --save model.skops makes."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Selection:
     """Holds all that the estimates of a choice need, without the data."""
 
@@ -71,20 +72,20 @@ class Selection:
     def choice(self) -> Choice:
         return self.study.choices[0]
 
-    @property
+    @cached_property
     def table(self) -> PanelTable:
-        return self.tables[self.choice.panel]
+        return self.tables.panels[self.choice.panel]
 
-    @property
+    @cached_property
     def loss(self) -> Loss:
         """The loss by which the candidate is chosen."""
         return self.study.search.losses[0]
 
-    @property
+    @cached_property
     def candidates(self) -> int:
-        return len(self.study.search)
+        return self.study.search.size
 
-    @property
+    @cached_property
     def sizes(self) -> estimands.Sizes:
         """The training sizes of the validation fits."""
         sizes = estimands.Sizes.of(self.inner.train_sizes)
@@ -117,7 +118,7 @@ class Selection:
 
 def waiting_estimates(study: Study, reason: str, *, level: float) -> dict[str, Estimate]:
     """Return estimates without a value, each with the reason, for a choice on all rows that was not made."""
-    loss, candidates = study.search.losses[0], len(study.search)
+    loss, candidates = study.search.losses[0], study.search.size
     estimates = {}
     for name in ON_ALL_ROWS if candidates > 1 else (BEST_VALIDATION,):
         words = estimands.best_validation if name == BEST_VALIDATION else estimands.corrected_validation
@@ -137,7 +138,7 @@ def waiting_estimates(study: Study, reason: str, *, level: float) -> dict[str, E
 def best_validation_estimate(selection: Selection) -> Estimate:
     """Return the validation loss of the chosen candidate, marked as optimistic if there were several candidates."""
     value, loss, several = selection.study.chosen[selection.choice.key].inside, selection.loss, selection.candidates > 1
-    single = FINAL in selection.study.splits and len(selection.inner) == 1
+    single = FINAL in selection.study.splits and selection.inner.parts == 1
     if several:
         words = estimands.family_risk if single else estimands.best_validation
         estimand = words(loss.name, train_size=selection.sizes, candidates=selection.candidates, sign=loss.sign)

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sklearn.frozen import FrozenEstimator
+
 from heldout.base.findings import Finding
 from heldout.base.options import Options
 from heldout.base.shown import plain
-from heldout.base.words import line, number
 from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family
 from heldout.results.estimates import Covers
@@ -17,7 +18,7 @@ from heldout.results.extra_fits import PairsOfBlocks
 from heldout.results.selection import BEST_BBC, BEST_TT, FOLD_PREDICTORS
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
-from heldout.study.study import SPREAD, Study
+from heldout.study.study import OUTER, SPREAD, Study
 from heldout.task import Task
 
 Columns = dict[str, Any]
@@ -62,6 +63,11 @@ class Question:
     stream: QuestionOfStream | None = None  # None for data in memory
 
     @property
+    def has_one_test_set(self) -> bool:
+        """Whether a predictor is held to one test set; cross-validation tells the risk of a typical one."""
+        return len(self.study.splits[OUTER].held_sizes) == 1 or isinstance(self.learner, FrozenEstimator)
+
+    @property
     def extra(self) -> dict[str, Study]:
         """The extra studies of this question by name, in the order in which they run."""
         studies = {SPREAD: None if self.pairs is None else self.pairs.study, CURVE: self.curve}
@@ -84,18 +90,18 @@ class StudyRecord:
 
 
 VERSION = 2
-NOTHING = "nothing: every candidate failed"
 
 
 def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
     """Return everything a report says as values that JSON can hold; docs/summary.md describes them."""
+    estimates = plain({name: estimate.as_dict() for name, estimate in record.estimates.items()})
     return {
         "version": VERSION,
         "kind": "result",
         "about": {"call": None, "command": None, **plain(record.about)},
         "verdict": plain(verdict),
-        "risk": plain(record.estimates["risk"].as_dict()),
-        "estimates": {name: plain(estimate.as_dict()) for name, estimate in record.estimates.items()},
+        "risk": estimates["risk"],
+        "estimates": estimates,
         "folds": rows_of(record.tables["folds"]),
         "choices": choices_of(record),
         "failures": rows_of(record.tables["failures"]),
@@ -129,32 +135,6 @@ def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     names = list(columns)
     values = [plain(list(columns[name])) for name in names]
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)] if names else []
-
-
-def choice_words(family: Any, params: Mapping[str, Any]) -> str:
-    """Write a family and its parameters on one line, with short parameter names where these are unique.
-
-    >>> choice_words("Pipeline", {"ridge__alpha": 0.1, "select__k": 5})
-    'Pipeline alpha=0.1, k=5'
-    """
-    words = ", ".join(
-        f"{name}={number(value) if isinstance(value, float) else value}"
-        for name, value in zip(short_names(params), params.values(), strict=True)
-    )
-    return line(f"{family} {words}")
-
-
-def short_names(params: Collection[str]) -> list[str]:
-    """Shorten names such as `step__param` to their last part; return them unchanged if these are not unique."""
-    short = [name.rpartition("__")[2] for name in params]
-    return short if len(set(short)) == len(short) else list(params)
-
-
-def words_of_choice(choice: Mapping[str, Any]) -> str:
-    """Describe one entry of a summary's choices in words."""
-    if choice["candidate"] < 0:
-        return NOTHING
-    return choice_words(choice["family"], choice["params"])
 
 
 def params_in(row: Mapping[str, Any], always: Collection[str]) -> dict[str, Any]:

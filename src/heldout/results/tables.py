@@ -29,8 +29,8 @@ def fold_columns(study: Study, losses: TestLosses) -> Columns:
     """Return one row for each test part: its sizes, and each reported loss in the user's own sign."""
     outer = study.splits[OUTER]
     columns: Columns = {
-        "fold": np.arange(len(outer)),
-        "repeat": np.arange(len(outer)) * outer.recipe.repeats // max(len(outer), 1),
+        "fold": np.arange(outer.parts),
+        "repeat": np.arange(outer.parts) * outer.recipe.repeats // max(outer.parts, 1),
         "train_rows": outer.train_sizes,
         "held_rows": outer.held_sizes,
     }
@@ -66,8 +66,10 @@ def candidate_columns(outcome: Outcome) -> Columns:
     search = study.search
     if not study.choices:
         return {}
-    count, times = len(search), len(study.choices)
-    by_choice = [_validation_columns(study, outcome.tables[choice.panel], choice) for choice in study.choices]
+    count, times = search.size, len(study.choices)
+    tables = [outcome.tables.panels[choice.panel] for choice in study.choices]
+    means = [mean_over_parts(table.losses, table.weights) for table in tables]
+    by_choice = [_validation_columns(study, *of_choice) for of_choice in zip(study.choices, tables, means, strict=True)]
     params = _param_columns(search, list(range(count)))
     validation = {name: np.concatenate([columns[name] for columns in by_choice]) for name in by_choice[0]}
     return {
@@ -79,9 +81,9 @@ def candidate_columns(outcome: Outcome) -> Columns:
     }
 
 
-def _validation_columns(study: Study, table: PanelTable, choice: Choice) -> Columns:
+def _validation_columns(study: Study, choice: Choice, table: PanelTable, means: NDArray[np.float64]) -> Columns:
     """Return one row for each candidate of one choice: counts of validation parts, means and SDs of its losses."""
-    means, parts = mean_over_parts(table.losses, table.weights), table.losses.shape[1]
+    parts = table.losses.shape[1]
     spreads = table.losses.std(axis=1, ddof=1) if parts > 1 else np.full_like(means, np.nan)
     unfinished = unfinished_cells(study, table, choice.panel)
     columns: Columns = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ from heldout.task import Task
 class TestedPart:
     """Holds the results of one test part: for each reported loss its value and its row losses, and the responses."""
 
+    __test__: ClassVar[bool] = False  # no test, whatever its name begins with
+
     part: int
     losses: Floats
     row_losses: RowLosses  # one array a reported loss; None for a loss that has none
@@ -41,6 +43,8 @@ class TestedPart:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TestLosses:
     """Holds the tested parts of a study, and for each reported loss the record that its estimate needs."""
+
+    __test__: ClassVar[bool] = False  # no test, whatever its name begins with
 
     parts: tuple[TestedPart, ...]
     records: tuple[Record, ...]
@@ -66,11 +70,8 @@ def _tested_parts(
             continue
         for place, part in enumerate(table.parts):
             held = study.splits[OUTER].held_rows(part)
-            responses = evidence.with_probabilities(
-                table.responses(table.candidates[0], part), everywhere.get(part), held
-            )
-            losses = table.losses[0, place]
-            rows = table.row_losses(table.candidates[0], part)
+            own, rows = table.responses(table.candidates[0], part), table.row_losses(table.candidates[0], part)
+            responses, losses = evidence.with_probabilities(own, everywhere.get(part), held), table.losses[0, place]
             if rows is None and responses is not None:  # no row losses were kept if one of several losses failed
                 taken = zip(study.reported, np.isfinite(losses), strict=True)
                 rows = tuple(row_losses(loss, task.y[held], responses) if had else None for loss, had in taken)
@@ -89,14 +90,14 @@ def _record(
     """Build the record of one reported loss."""
     study = outcome.study
     outer, loss = study.splits[OUTER], study.reported[number]
-    folds = np.full(len(outer), np.nan)
-    rows: list[Floats | None] = [None] * len(outer)
+    folds = np.full(outer.parts, np.nan)
+    rows: list[Floats | None] = [None] * outer.parts
     for tested in parts:
         folds[tested.part], rows[tested.part] = tested.losses[number], tested.row_losses[number]
     known = tuple(one for one in rows if one is not None)
-    kept = known if len(known) == len(outer) else None
+    kept = known if len(known) == outer.parts else None
     answered = tuple(one.responses for one in parts if one.responses is not None)
-    responses = answered if len(answered) == len(outer) and not isinstance(outer, CellSplits) else None
+    responses = answered if len(answered) == outer.parts and not isinstance(outer, CellSplits) else None
     answers = None if responses is None else evidence.answers_of(task, outer, loss, responses, _only_estimator(study))
     record = Record(
         **recipe_of(task, study, loss),
@@ -105,7 +106,7 @@ def _record(
         train_sizes=trained_sizes(study),
         pooled=None if responses is None or kept is not None else pooled_score(task, outer, loss, responses),
         answers=answers,
-        elsewhere=None if answers is None or len(outer) == 1 else evidence.elsewhere_of(task, loss, everywhere),
+        elsewhere=None if answers is None or outer.parts == 1 else evidence.elsewhere_of(task, loss, everywhere),
         least_squares=all(evidence.is_least_squares(family.estimator) for family in study.search.families),
     )
     return record if outcome.stream is None else _record_of_stream(record, outcome.stream, study, number, task)
@@ -171,7 +172,7 @@ def blank_record(task: Task, study: Study, number: int, *, rows: bool = True) ->
     outer, loss = study.splits[OUTER], study.reported[number]
     unknown = tuple(np.full(size, np.nan) for size in outer.held_sizes)
     kept = None if loss.rows is None or not rows else unknown
-    folds, sizes = np.full(len(outer), np.nan), trained_sizes(study)
+    folds, sizes = np.full(outer.parts, np.nan), trained_sizes(study)
     record = Record(**recipe_of(task, study, loss), fold_losses=folds, row_losses=kept, train_sizes=sizes)
     return record if rows or loss.rows is None else replace(record, sample=replace(record, row_losses=unknown))
 
@@ -218,7 +219,7 @@ def trained_sizes(study: Study) -> NDArray[np.intp]:
     """
     outer = study.splits[OUTER]
     if isinstance(study.search.families[0].estimator, FrozenEstimator):
-        return np.zeros(len(outer), dtype=np.intp)
+        return np.zeros(outer.parts, dtype=np.intp)
     return outer.train_sizes
 
 
@@ -264,6 +265,8 @@ def _halves(splits: Splits) -> NDArray[np.intp] | None:
 
 def _family(loss: Loss, task: Task) -> str:
     """Return the family of interval methods that suits the loss; for several targets, "means" or "other"."""
+    if task.y.ndim == 1 and (family := loss.row_family) is not None:
+        return family
     if task.y.ndim == 1:
         return family_of(loss) if _has_rules(loss, task) else "other"
     return "means" if is_pooled(loss) else "other"

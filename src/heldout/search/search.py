@@ -217,8 +217,13 @@ class Search:
     def _starts(self) -> Sequence[int]:
         return [0, *accumulate(len(family.candidates) for family in self.families)]
 
-    def __len__(self) -> int:
+    @cached_property
+    def size(self) -> int:
+        """The number of candidates."""
         return self._starts[-1]
+
+    def __len__(self) -> int:
+        return self.size
 
     def family_of(self, candidate: int) -> Family:
         return self.families[bisect_right(self._starts, candidate) - 1]

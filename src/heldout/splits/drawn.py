@@ -48,8 +48,13 @@ class Splits:
     train_cuts: Rows | None = None
     buffered: Rows | None = None  # per part: rows dropped for a buffer; None if there are none
 
-    def __len__(self) -> int:
+    @cached_property
+    def parts(self) -> int:
+        """How many parts there are."""
         return len(self.held_cuts) - 1
+
+    def __len__(self) -> int:
+        return self.parts
 
     def held_rows(self, part: int) -> Rows:
         return self.held[self.held_cuts[part] : self.held_cuts[part + 1]]

@@ -111,16 +111,8 @@ class Pairs:
         return _as_splits(task, rows, pairs, Recipe(kind="foreign", words=who))
 
 
-def as_strategy(value: Any) -> Strategy:
-    """Make a strategy from what scikit-learn users pass as `cv`: a number of folds, a splitter, or pairs of row arrays.
-
-    Examples
-    --------
-    >>> as_strategy(5)
-    KFold(5)
-    """
-    if isinstance(value, Strategy) and not isinstance(value, type):
-        return value
+def strategy_of(value: Any) -> Strategy:
+    """Make a strategy from a value that is not one yet; see :func:`heldout.splits.strategy.as_strategy`."""
     if isinstance(value, Integral):
         if isinstance(value, bool):
             raise SplitError(f"{value!r} is not a number of folds. {WAYS}.")

@@ -18,15 +18,14 @@ from heldout.base.warnings import catch_warnings
 from heldout.splits.checks import checked
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.groups import deal_groups, group_codes, loads_of
-from heldout.splits.strata import LABEL, Strata, held_by_labels, is_stratified, strata_to_keep, stratified_words
-from heldout.splits.strategy import FOLDS, STRATIFY, FrozenStrategy, whole_number
+from heldout.splits.strata import LABEL, Strata, held_by_labels, strata_to_keep, stratified_words
+from heldout.splits.strategy import FOLDS, STRATIFY, FrozenStrategy, is_stratified, refuse_without_time, whole_number
 from heldout.splits.time_blocks import (
     TimeAxis,
     TrainingRule,
     crossed,
     draw_timed,
     drawn_without_time,
-    refuse_without_time,
 )
 from heldout.task import Task
 
@@ -91,12 +90,14 @@ class KFold(FrozenStrategy):
         if task.time is not None:
             return self._draw_in_time(task, rows, seed)
         refuse_without_time(repr(self), self.buffer, self.embargo)
-        _refuse_few_groups(task, rows, self.k, who=repr(self))
+        if task.groups is not None:
+            _refuse_few_groups(task, rows, self.k, who=repr(self))
         return self.draw_untimed(task, rows, seed=seed)
 
     def draw_untimed(self, task: Task, rows: Rows, *, seed: int, strict: bool = True) -> Splits:
         """Draw from a task without time, with enough groups. `strict` refuses if no stratum can be in every block."""
-        stratified = is_stratified(task, self.stratify, who=repr(self))
+        who = repr(self)
+        stratified = is_stratified(task, self.stratify, who=who)
         draws = [self._blocks(task, rows, stratified, seed=seed, repeat=r, strict=strict) for r in range(self.repeats)]
         blocks = [np.sort(rows[block]) for drawn in draws for block in drawn]
         recipe = Recipe(
@@ -108,7 +109,7 @@ class KFold(FrozenStrategy):
             grouped=task.groups is not None,
             drawn=self.shuffle is not False,
         )
-        return checked(task, Splits.from_pairs(rows, [(None, b) for b in blocks], recipe), who=repr(self))
+        return checked(task, Splits.from_pairs(rows, [(None, b) for b in blocks], recipe), who=who)
 
     def _blocks(
         self, task: Task, rows: Rows, stratified: bool, *, seed: int, repeat: int, strict: bool
@@ -116,7 +117,7 @@ class KFold(FrozenStrategy):
         """Return the blocks of one repeat, as positions in `rows`."""
         shuffle = self.shuffle is not False
         state = None if not shuffle else derive(seed, "repeat", repeat) if repeat else seed
-        groups = group_codes(task, rows)
+        groups = None if task.groups is None else group_codes(task, rows)
         if not stratified:
             if groups is None:
                 return _even_blocks(len(rows), self.k, state)

@@ -13,14 +13,21 @@ from heldout.splits.checks import checked
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.holdout import Holdout
 from heldout.splits.random_rows import RandomDraw, draw_held, held_count
-from heldout.splits.strata import is_stratified, stratified_words
-from heldout.splits.strategy import HELD_OUT, STRATIFY, FrozenStrategy, share_of_rows, whole_number
+from heldout.splits.strata import stratified_words
+from heldout.splits.strategy import (
+    HELD_OUT,
+    STRATIFY,
+    FrozenStrategy,
+    is_stratified,
+    refuse_without_time,
+    share_of_rows,
+    whole_number,
+)
 from heldout.splits.time_blocks import (
     TimeAxis,
     TrainingRule,
     draw_timed,
     random_blocks,
-    refuse_without_time,
     some_groups,
 )
 from heldout.task import Task

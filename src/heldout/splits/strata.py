@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import Argument, Sentence, SplitError
+from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
-from heldout.splits.strategy import STRATIFY
+from heldout.splits.strategy import marks_labels
 from heldout.task import Task
 
 MOST_BINS = 10  # deciles: finer bins say little more about a number, and leave few rows in each
@@ -41,23 +41,6 @@ def stratified_words(task: Task) -> str:
     if task.strata is not None or task.classes is not None:
         return "stratified"
     return "stratified by labels" if task.y.ndim == 2 else "stratified by bins of the target"
-
-
-def is_stratified(task: Task, stratify: str | bool, *, who: str) -> bool:
-    """Return whether to keep strata. "auto": if they are declared, or if there are classes and no groups.
-
-    With "auto", groups are not assigned by their classes, because that leaves folds without a spread of their own: see
-    docs/decisions/0036-groups-are-not-dealt-by-their-classes.md.
-    """
-    if stratify == STRATIFY:
-        return task.strata is not None or (task.classes is not None and task.groups is None)
-    if stratify and task.strata is None and task.y.ndim == 2 and not (task.classification or _marks_labels(task)):
-        raise SplitError(
-            f"{who} was asked to stratify, but the target has {task.y.shape[1]} outputs of numbers and the task has no "
-            "strata.",
-            Sentence("Pass {} with the task, or stratify=False.", Argument("strata")),
-        )
-    return bool(stratify)
 
 
 def strata_to_keep(task: Task, rows: Rows, *, at_least: int) -> Strata:
@@ -109,15 +92,10 @@ def quantile_bins(numbers: NDArray[Any], *, at_least: int) -> Strata:
     return _one_a_row(codes.astype(np.intp, copy=False), names, BIN)
 
 
-def _marks_labels(task: Task) -> bool:
-    """Return whether the target has only zeros and ones, which are used as labels directly."""
-    return task.y.dtype.kind in "biuf" and bool(np.isin(task.y, (0, 1)).all())
-
-
 def _labels(task: Task, rows: Rows) -> Strata:
     """Return the labels of each row: columns of zeros and ones as they are, else one label per output and value."""
     y, columns = task.y[rows], range(task.y.shape[1])
-    if _marks_labels(task):
+    if marks_labels(task):
         named = {f"label {column}": y[:, column] == 1 for column in columns if y[:, column].any()}
     else:
         values = [(column, value) for column in columns for value in np.unique(y[:, column]).tolist()]

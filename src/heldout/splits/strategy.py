@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from heldout.base.errors import Sentence, SplitError, Splitter
+from heldout.base.errors import Argument, Sentence, SplitError, Splitter
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import MOST_NUMBERS, Splits
 from heldout.task import Task
@@ -223,6 +223,54 @@ def share_of_rows(value: object, *, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise SplitError(f"{what} must be a share between 0 and 1, but is {value!r}. For 20% pass 0.2.")
     return float(value)
+
+
+def is_stratified(task: Task, stratify: str | bool, *, who: str) -> bool:
+    """Return whether to keep strata. "auto": if they are declared, or if there are classes and no groups.
+
+    With "auto", groups are not assigned by their classes, because that leaves folds without a spread of their own: see
+    docs/decisions/0036-groups-are-not-dealt-by-their-classes.md.
+    """
+    if stratify == STRATIFY:
+        return task.strata is not None or (task.classes is not None and task.groups is None)
+    if stratify and task.strata is None and task.y.ndim == 2 and not (task.classification or marks_labels(task)):
+        raise SplitError(
+            f"{who} was asked to stratify, but the target has {task.y.shape[1]} outputs of numbers and the task has no "
+            "strata.",
+            Sentence("Pass {} with the task, or stratify=False.", Argument("strata")),
+        )
+    return bool(stratify)
+
+
+def marks_labels(task: Task) -> bool:
+    """Return whether the target has only zeros and ones, which are used as labels directly."""
+    return task.y.dtype.kind in "biuf" and bool(np.isin(task.y, (0, 1)).all())
+
+
+def refuse_without_time(who: str, *distances: Distance | None) -> None:
+    """Raise a SplitError if a buffer or an embargo is given but the task has no time."""
+    if any(map(is_positive, distances)):
+        raise SplitError(
+            f"{who} keeps training rows apart from held-out rows in time, but the task has no time.",
+            Sentence(
+                "Pass {}; where the rows lie in the order of time, time=np.arange(len(y)) says so.", Argument("time")
+            ),
+        )
+
+
+def as_strategy(value: Any) -> Strategy:
+    """Make a strategy from what scikit-learn users pass as `cv`: a number of folds, a splitter, or pairs of row arrays.
+
+    Examples
+    --------
+    >>> as_strategy(5)
+    KFold(5)
+    """
+    if isinstance(value, Strategy) and not isinstance(value, type):
+        return value
+    from heldout.splits.foreign import strategy_of  # which is made of these strategies
+
+    return strategy_of(value)
 
 
 def draw_in_sequence(strategy: Strategy, task: Task, rows: Rows, *, seed: int) -> Splits:

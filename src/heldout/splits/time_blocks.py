@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import Argument, Sentence, SplitError
+from heldout.base.errors import SplitError
 from heldout.base.rowkeys import Rows
 from heldout.splits.checks import checked
 from heldout.splits.drawn import Recipe, Splits
@@ -272,17 +272,6 @@ def drawn_without_time(task: Task, rows: Rows, strategy: KFold | Holdout, *, see
         return strategy.draw_untimed(untimed, rows, seed=seed, strict=strict)
     except SplitError as error:
         raise SplitError(f"{who}, dealing groups: {error}") from error
-
-
-def refuse_without_time(who: str, *distances: Distance | None) -> None:
-    """Raise a SplitError if a buffer or an embargo is given but the task has no time."""
-    if any(map(is_positive, distances)):
-        raise SplitError(
-            f"{who} keeps training rows apart from held-out rows in time, but the task has no time.",
-            Sentence(
-                "Pass {}; where the rows lie in the order of time, time=np.arange(len(y)) says so.", Argument("time")
-            ),
-        )
 
 
 def _training_mask(task: Task, axis: TimeAxis, block: Block, rule: TrainingRule) -> NDArray[np.bool_]:

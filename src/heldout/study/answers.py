@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.responses import Responses, cut_rows
-from heldout.study.study import Panel, Study
+from heldout.study.study import TEST, Panel, Study, TrainRef, aside_of
 
 Cell = tuple[int, int]  # candidate and part
 Rows = tuple[NDArray[np.float64] | None, ...]  # for each loss; None for a loss of whole sets
@@ -109,7 +109,7 @@ class PanelTable:
     _told: dict[Any, tuple[FitWarning, ...]] = field(default_factory=dict)  # warnings of many cells are kept once
     _rows: list[NDArray[np.float64] | None] | None = None  # for each loss: candidates × rows of all parts
     _has_rows: NDArray[np.bool_]  # candidates × parts
-    _responses: list[tuple[int, Responses]] = field(default_factory=list)  # with the place of the first part in each
+    _responses: list[tuple[slice, Responses]] = field(default_factory=list)  # with the places of the parts of each
     _place: NDArray[np.intp]  # candidates × parts: in the list above, −1 where none were kept
 
     @classmethod
@@ -161,7 +161,7 @@ class PanelTable:
         self._place[places] = -1
         for line, responses in zip(lines, answer.responses or (), strict=False):
             self._place[line, parts] = len(self._responses)
-            self._responses.append((parts.start, responses))
+            self._responses.append((parts, responses))
 
     def forget(self, candidates: Sequence[int], parts: Sequence[int]) -> None:
         """Remove the answers of these candidates on these parts, as if they had never been given."""
@@ -196,8 +196,10 @@ class PanelTable:
         number = self._place[candidate - self.candidates.start, place]
         if number < 0:
             return None
-        first, responses = self._responses[number]
-        start, stop = self.cuts[place : place + 2] - self.cuts[first]
+        parts, responses = self._responses[int(number)]
+        if parts.stop - parts.start == 1:
+            return responses
+        start, stop = self.cuts[place : place + 2] - self.cuts[parts.start]
         return cut_rows(responses, slice(start, stop))
 
 
@@ -231,6 +233,18 @@ class Tables:
         if name not in self.asides:
             line, parts = range(candidate, candidate + 1), range(len(sizes))
             self.asides[name] = PanelTable.empty(line, parts, 1, sizes=sizes)
+
+    def everywhere(self, study: Study) -> list[tuple[int, tuple[TrainRef, ...], Responses]]:
+        """Return what predictors of test parts answered on the rows of EVERYWHERE: part, training sides, responses."""
+        tested = study.of_level(TEST)
+        found: list[tuple[int, tuple[TrainRef, ...], Responses]] = []
+        for place, part in enumerate(study.everywhere.parts):
+            panel = next(panel for panel in tested if part in panel.parts)
+            table = self.asides.get(aside_of(panel.candidates[0])) if panel.candidates else None
+            responses = None if table is None else table.responses(table.candidates[0], place)
+            if responses is not None:
+                found.append((part, panel.trains_of(part), responses))
+        return found
 
     def put(self, answer: Answer) -> None:
         self[answer.panel].put(answer)

@@ -40,9 +40,9 @@ class RaceRule:
         return self.kind == EXACT
 
 
-def race_of(options: Options) -> RaceRule | None:
-    """Return the race that the options ask for, or None."""
-    return None if options.race is None else RaceRule(kind=options.race, level=options.race_level)
+def race_of(options: Options) -> RaceRule:
+    """Return the race that the options ask for."""
+    return RaceRule(kind=str(options.race), level=options.race_level)
 
 
 def check_race(rule: RaceRule | None, search: Search, parts: int) -> None:

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heldout.base.errors import Argument, OptionError, Sentence, SplitError, Splitter
-from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows, derive
 from heldout.losses import Loss, needed_methods
+from heldout.losses.rows import no_loss
 from heldout.search.search import Search
 from heldout.splits.drawn import Recipe, Splits
 from heldout.splits.given import Given
@@ -148,7 +147,7 @@ class _Posed:
                 ),
                 Sentence("Use {} or {}, or {}.", *SEVERAL_PARTS, Argument("choose", "best")),
             )
-        every = range(len(search))
+        every = range(search.size)
         asked = Panel(key=choice.panel, level=VALIDATION, splits=splits_key, parts=parts, candidates=every)
         trains, averaged = _final_trains(search, splits_key, len(parts)), search.final == "ensemble"
         self.splits[splits_key] = inner
@@ -169,9 +168,9 @@ def pose_evaluation(
 
     A tuned learner first chooses inside each part.
     """
-    posed, parts = _Posed(search=search, splits={OUTER: outer}, race=race), range(len(outer))
+    posed, parts = _Posed(search=search, splits={OUTER: outer}, race=race), range(outer.parts)
     if not search.tuned:
-        posed.tests = [Panel(key=TEST, level=TEST, splits=OUTER, parts=parts, candidates=range(len(search)))]
+        posed.tests = [Panel(key=TEST, level=TEST, splits=OUTER, parts=parts, candidates=range(search.size))]
         return posed.study(reported)
     if isinstance(search.validation, Given) and len(parts) > 1:
         raise SplitError(
@@ -244,7 +243,7 @@ def _final_trains(search: Search, inner_key: str, parts: int) -> tuple[TrainRef,
 def asked_parts(study: Study, most: int) -> tuple[int, ...]:
     """Return at most `most` test parts of the first repeat, spread evenly."""
     outer = study.splits[OUTER]
-    first = len(outer) // outer.recipe.repeats
+    first = outer.parts // outer.recipe.repeats
     return tuple(np.unique(np.linspace(0, first - 1, min(first, most)).round().astype(int)).tolist())
 
 
@@ -277,16 +276,11 @@ def losses_by_level(study: Study) -> dict[str, tuple[Loss, ...]]:
     """Return the losses of each level. They decide which response methods are called there."""
     losses = {level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)}
     methods = (PROBABILITIES,) if study.everywhere.probabilities else needed_methods(study.reported)
-    nothing = Loss(name=EVERYWHERE, methods=methods, sign=1, low=0.0, high=0.0, rows=_nothing)
+    nothing = Loss(name=EVERYWHERE, methods=methods, sign=1, low=0.0, high=0.0, rows=no_loss)
     if study.everywhere.tests_too:
         first, *rest = study.reported
         losses[TEST] = (replace(first, methods=(*first.methods, PROBABILITIES)), *rest)
     return {**losses, EVERYWHERE: (nothing,)}
-
-
-def _nothing(y: NDArray[Any], responses: Responses) -> NDArray[np.float64]:
-    """Return zeros, because this level records responses and needs no loss."""
-    return np.zeros(len(y))
 
 
 def without(part: int) -> str:
@@ -317,7 +311,7 @@ def pose_pairs_of_blocks(
         asked = [_spread_panel(key, key, range(len(posed.splits[key]))) for key in list(posed.splits)[1:]]
         if known < len(blocks):
             asked.append(_spread_panel(BLOCKS, BLOCKS, range(known, len(blocks))))
-        posed.tests = [replace(panel, candidates=range(len(search))) for panel in asked]
+        posed.tests = [replace(panel, candidates=range(search.size)) for panel in asked]
         return posed.study(reported)
     for part in range(known, len(blocks)):
         _choose_for(posed, task, f"{BLOCKS}/{part}", (BLOCKS, part))

@@ -155,7 +155,7 @@ def declare(
             "strata= cannot be kept together with time=: a block of time holds what its time holds. Leave strata out, "
             "or time; with groups= declared too, groups are dealt by their strata."
         )
-    start, end = split_time(time)
+    start, end = (None, None) if time is None else split_time(time)
     given = {"y": y, "groups": groups, "time": start, END: end, "sample_weight": sample_weight, "strata": strata}
     _check_indexes({"X": X, **given})
     X, given = _named_columns_out(accept_features(X), given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -190,7 +191,7 @@ class Layout:
     class_weight: tuple[tuple[Any, float], ...] = ()  # fixed weights of classes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Dataset:
     """Holds the data as a layout reads them."""
 
@@ -202,19 +203,19 @@ class Dataset:
     codes: NDArray[Any] | None = None  # classes of rows, where each class has sums of its own
     class_count: int = 1
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Number of columns; where products are kept, with the targets and the constant."""
         more = self.Y.shape[1] + 1 if self.layout.kind == "products" else 0
         return max(1, int(self.X.shape[1] + more))
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int, int]:
         """Shape of the sums of one set of rows."""
         layers = {"products": self.width, "squares": 2, "totals": 1}[self.layout.kind]
         return (self.class_count, layers, self.width)
 
-    @property
+    @cached_property
     def chunk(self) -> int:
         """Number of rows read at a time, from the width alone, so that sums have the same bits on every thread."""
         return max(32, min(8192, CHUNK_NUMBERS // self.width))
@@ -264,9 +265,9 @@ def make_dataset(task: Task, layout: Layout, X: Any) -> Dataset:
 
 def _targets(task: Task, layout: Layout) -> Floats:
     if not layout.targets:
-        return np.empty((len(task), 0))
+        return np.empty((task.size, 0))
     if layout.targets == "numbers":
-        return np.ascontiguousarray(task.y.reshape(len(task), -1), dtype=np.float64)
+        return np.ascontiguousarray(task.y.reshape(task.size, -1), dtype=np.float64)
     assert task.classes is not None, "the driver has looked for classes"
     codes, count = class_codes(task), len(task.classes)
     if count == 2:

@@ -295,7 +295,9 @@ class TrainingSums:
         splits = self._work.splits[rows.splits]
         if rows.side == "slice":
             return splits.rows[rows.start : rows.stop]
-        return splits.held_rows(rows.start) if rows.side == "held" else splits.train_rows(rows.start)
+        if rows.side == "held":
+            return splits.held[splits.held_cuts[rows.start] : splits.held_cuts[rows.start + 1]]
+        return splits.train_rows(rows.start)
 
     def _digest(self, rows: RowSet) -> bytes:
         if rows not in self._digests:
