@@ -163,13 +163,18 @@ def without_each(
     second = (Z.T * curvature) @ Z
     penalised = np.arange(Z.shape[1] - 1 if objective.intercept else Z.shape[1])
     second[penalised, penalised] += objective.penalties[candidate]
+    # A mean loss over fewer rows lets the penalty weigh less; the penalty of a classifier goes with the total weight.
+    shrinkage = np.zeros(Z.shape[1])
+    if problem.classes is None:
+        shrinkage[penalised] = objective.penalties[candidate] * coefficients[penalised]
     try:
         own = np.einsum("rj,rj->r", Z[places], np.linalg.solve(second, Z[places].T).T)
+        released = weight[places] * (Z[places] @ np.linalg.solve(second, shrinkage))
     except np.linalg.LinAlgError:
         return np.zeros(len(places)), np.zeros(len(places), dtype=bool)
     pull = own * curvature[places]
     sure = np.isfinite(pull) & (pull < MOST_OWN)
-    return eta[places] + own * residual[places] / np.where(sure, 1.0 - pull, 1.0), sure
+    return eta[places] + (own * residual[places] + released) / np.where(sure, 1.0 - pull, 1.0), sure
 
 
 def _derivatives(eta: Floats, y: Floats, classes: NDArray[Any] | None, power: float) -> tuple[Floats, Floats]:
