@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from stream_files import TUNED, make_frame
 
 import heldout as ho
+from heldout.api.call_text import asked_by
 from heldout.base.errors import ColumnError, InputError, OptionError, TargetError
 
 
@@ -32,6 +33,12 @@ def test_a_result_like_any_other(numbers, tmp_path):
         _ = result.predictions
     result.save(tmp_path / "study.heldout")
     assert ho.load(tmp_path / "study.heldout").risk == result.risk
+
+
+def test_the_command_that_asked_is_known(numbers):
+    with asked_by("heldout evaluate numbers.parquet --target y"):
+        result = ho.evaluate(Ridge(), numbers, target="y", test=ho.KFold(5))
+    assert result.summary()["about"]["command"] == "heldout evaluate numbers.parquet --target y"
 
 
 def test_near_the_number_in_memory(numbers):

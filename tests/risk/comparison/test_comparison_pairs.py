@@ -245,6 +245,14 @@ def test_swapping_the_learners_turns_everything_round(two, rope):
         assert (there.probabilities.left, there.probabilities.right) == pytest.approx(sides, rel=ROUNDING)
 
 
+@pytest.mark.xfail(reason="bets are shuffled by the digits of the differences, which round otherwise when turned round")
+def test_swapping_learners_whose_differences_round_turns_the_interval_round():
+    first, second = one_test_set(np.ones(5), loss="brier"), one_test_set(np.array([1, 1, 1, 1, 1e-12]), loss="brier")
+    (there,) = compare_records({"a": first, "b": second})
+    (back,) = compare_records({"b": second, "a": first})
+    assert there.difference.high == pytest.approx(-back.difference.low, rel=ROUNDING)
+
+
 @settings(max_examples=60, deadline=None)
 @given(any_pair, st.tuples(st.floats(0.5, 0.99), st.floats(0.5, 0.99)).map(sorted))
 def test_a_higher_level_contains_a_lower_one_and_all_is_finite(two, levels):
