@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest, SelectPercentile, f_classif
 from sklearn.linear_model import GammaRegressor, LogisticRegression, PoissonRegressor, TweedieRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
@@ -229,3 +230,33 @@ def test_fits_that_rounding_moves_are_not_vouched_for():
     assert sure.tolist() == [True, True, False]  # 11, 34 and 93 iterations
     for model, point in zip(models[:2], points, strict=False):
         np.testing.assert_allclose(point[:-1], model.fit(X, y).coef_[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("selector", "sizes"), [(SelectKBest, [1, 2, 3]), (SelectPercentile, [30, 70, 100])])
+def test_columns_are_scored_once_a_training_set_for_all_sizes(selector, sizes):
+    calls = []
+
+    def score(X: Any, y: Any) -> Any:
+        calls.append(len(y))
+        return f_classif(X, y)
+
+    X, y = labelled(n=90)
+    name = f"{selector.__name__.lower()}__{'k' if selector is SelectKBest else 'percentile'}"
+    learner = make_pipeline(selector(score), LogisticRegression())
+    tuned = ho.Tuned(learner, {name: sizes, "logisticregression__C": CS}, validation=ho.KFold(3), loss="log")
+    ho.evaluate(tuned, X, y, test=ho.KFold(3), jobs=1, progress=False, options=ho.Options(rules={"glm": False}))
+    alone = len(calls)
+    calls.clear()
+    on, off = both(tuned, X, y)
+    assert len(calls) - alone <= 9 + 3 + 8  # training sets of both levels, and cells that are checked
+    np.testing.assert_allclose(on.folds["log"], off.folds["log"], rtol=1e-9)
+    assert list(on.choices[f"param_{name}"]) == list(off.choices[f"param_{name}"])
+
+
+def test_more_columns_than_there_are_warn_as_scikit_learn_does():
+    X, y = labelled(n=90)
+    tuned = ho.Tuned(
+        make_pipeline(SelectKBest(f_classif), LogisticRegression()), {"selectkbest__k": [2, 3, 9]}, loss="log"
+    )
+    result = ho.evaluate(tuned, X, y, test=ho.KFold(3), jobs=1, progress=False)
+    assert any("k=9 is greater than" in one.message for one in result.findings)

@@ -17,6 +17,7 @@ import joblib
 import sklearn
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, SelectPercentile
 from sklearn.pipeline import Pipeline
 from threadpoolctl import ThreadpoolController
 
@@ -29,6 +30,7 @@ from heldout.kernels.scoring import catch_all_warnings, score_block
 from heldout.kernels.step import Step, Training, Work, remember
 from heldout.kernels.sums.rounding import Refuse
 from heldout.kernels.within.signature import signature
+from heldout.kernels.within.sizes import size_of
 from heldout.search.search import Search
 from heldout.study.answers import Answer
 from heldout.task.task import Task
@@ -155,13 +157,38 @@ def fit_steps(before: Pipeline | None, work: Work, rows: Rows, sides: Sequence[R
     task = work.task
     train, held = task.take(rows), [task.take(side) for side in sides]
     if before is not None:
-        before = clone(before)
-        if unseeded_names(before):
-            set_seeds(before, work.search.seed, task.content_key(rows))
-        train = before.fit_transform(train, task.y[rows])
-        held = [before.transform(side) for side in held]
+        key = task.content_key(rows)
+        steps: Any = _with_scores(before, work, key, train, task.y[rows])
+        if steps is None:
+            steps = clone(before)
+            if unseeded_names(steps):
+                set_seeds(steps, work.search.seed, key)
+            train = steps.fit_transform(train, task.y[rows])
+        else:
+            train = steps.transform(train)
+        held = [steps.transform(side) for side in held]
     weight = None if task.weight is None else task.weight[rows]
     return PreparedRows(train=train, held=held, y=task.y[rows], weight=weight)
+
+
+def _with_scores(before: Pipeline, work: Work, key: int, X: Any, y: NDArray[Any]) -> Any:
+    """Return a univariate selector as if fitted; its scores are computed once for all sizes. None for other steps."""
+    first = before.steps[0][1]
+    if len(before.steps) > 1 or type(first) not in (SelectKBest, SelectPercentile):
+        return None
+    size = size_of(first)
+    assert size is not None
+    count = getattr(first, size.parameter)
+    if size.kind is SelectKBest and (not isinstance(count, int) or count > X.shape[1]):  # which scikit-learn judges
+        return None
+
+    def scores() -> Any:
+        with catch_all_warnings() as caught:
+            fitted = size.fit(clone(first), X, y)
+        return None if caught else fitted  # an ordinary fit tells its warnings
+
+    fitted = remember(work.products, ("scores", signature(first, without=(size.parameter,)), key), scores)
+    return None if fitted is None else size.read(fitted, first, X)[0]
 
 
 @contextmanager
