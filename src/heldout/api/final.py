@@ -25,10 +25,11 @@ from heldout.planner.account import Account
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan
 from heldout.results.extra_fits import curve_of, pose_curve
-from heldout.results.metrics import Metric, metrics_of
+from heldout.results.metrics import Metric, leading_record, metrics_of
 from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
 from heldout.results.test_losses import TestLosses
 from heldout.risk.estimate import Estimate
+from heldout.risk.record import Record
 from heldout.study.study import FINAL, OUTER, TEST, Study, pose_tuning
 from heldout.task import Task
 
@@ -66,6 +67,12 @@ class StudyHandles:
             no_model=record.no_model,
             options=self.question.options,
         )
+
+    def leading_record(self) -> Record:
+        """Return the record of the score that leads the report."""
+        question = self.question
+        asked, options = question.asks_loss, question.options
+        return leading_record(self.task, self.outcome, self.losses, asked=asked, options=options)
 
     def tune(self) -> Outcome:
         """Choose a candidate on all rows by the learner's own validation."""

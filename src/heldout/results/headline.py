@@ -17,6 +17,7 @@ from heldout.study.study import OUTER, Study
 from heldout.task import Task
 
 MOST_CLASSES = 20  # that are listed with their shares
+OF_ALL_LEARNERS = ("name", "target", "source", "rows", "columns", "classes", "median", "metric")  # in a comparison
 
 
 def facts_of(task: Task, study: Study) -> dict[str, Any]:

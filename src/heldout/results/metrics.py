@@ -6,7 +6,7 @@ No kernel and no cell knows of them: a score that was not asked for never fails 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from heldout.base.options import Options
@@ -104,6 +104,14 @@ def metrics_of(
     return tuple(found)
 
 
+def leading_record(task: Task, outcome: Outcome, losses: TestLosses, *, asked: bool, options: Options) -> Record:
+    """Return the record of the score that leads a report: the first loss that was asked for, or its familiar form."""
+    if asked:
+        return losses.records[0]
+    (loss,) = on_target(default_losses(classification=task.classification)[:1], task.classes)
+    return further_record(task, outcome, losses, loss, pool=options.pool)
+
+
 def _metric(loss: Loss, estimate: Estimate, against: Reference, *, asked: bool, decides: bool) -> Metric:
     label, unit = label_and_unit(loss)
     return Metric(label=label, unit=unit, estimate=estimate, against=against, asked=asked, decides=decides)
@@ -129,14 +137,3 @@ def columns_of(metrics: Sequence[Metric]) -> dict[str, list[Any]]:
         gains = [row["gain"] for row in rows]
         columns["gain" if name == "value" else f"gain_{name}"] = [None if one is None else one[name] for one in gains]
     return columns
-
-
-def without_rows(metrics: Sequence[Metric], reason: str) -> tuple[Metric, ...]:
-    """Return the scores without any number, for results that may not show more than they were asked for."""
-    cleared = dict.fromkeys(("value", "low", "high", "method", "guarantee", "unclipped", "interval_seed"))
-    return tuple(
-        one
-        if one.asked
-        else replace(one, estimate=replace(one.estimate, **cleared, reason=reason), against=Reference())
-        for one in metrics
-    )
