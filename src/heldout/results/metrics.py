@@ -11,7 +11,7 @@ from typing import Any
 
 from heldout.base.options import Options
 from heldout.engine.run import Outcome
-from heldout.losses import Loss, default_losses, is_pooled, label_and_unit, on_target
+from heldout.losses import Loss, default_losses, for_target, is_pooled, label_and_unit
 from heldout.results.estimates import risk_estimand, risk_name, sizes_of
 from heldout.results.no_model import against_no_model
 from heldout.results.test_losses import TestLosses, further_record
@@ -94,7 +94,7 @@ def metrics_of(
         against = against or against_no_model(task, outcome, loss, record, level=level, options=options)
         found.append(_metric(loss, estimate, against, asked=True, decides=number == 0))
     known = {one.label for one in found}
-    for loss in on_target(default_losses(classification=task.classification), task.classes):
+    for loss in for_target(default_losses(classification=task.classification), task.classes):
         if label_and_unit(loss)[0] in known:
             continue
         record = further_record(task, outcome, losses, loss, pool=options.pool)
@@ -108,7 +108,7 @@ def leading_record(task: Task, outcome: Outcome, losses: TestLosses, *, asked: b
     """Return the record of the score that leads a report: the first loss that was asked for, or its familiar form."""
     if asked:
         return losses.records[0]
-    (loss,) = on_target(default_losses(classification=task.classification)[:1], task.classes)
+    (loss,) = for_target(default_losses(classification=task.classification)[:1], task.classes)
     return further_record(task, outcome, losses, loss, pool=options.pool)
 
 
