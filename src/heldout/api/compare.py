@@ -27,6 +27,7 @@ from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
 from heldout.results.figures import comparison_figure
 from heldout.results.headline import OF_ALL_LEARNERS, headline_of
+from heldout.results.metrics import leading_record
 from heldout.results.study_record import VERSION, Question, Request, StudyRecord, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
@@ -151,7 +152,8 @@ class Comparison(Reported):
         """Return the best learner by the score that leads the report, and the difference of each other one to it."""
         leads = {n: next(m.estimate for m in one.metrics or () if m.decides) for n, one in records.items()}
         handles = {name: result.handles for name, result in self.results.items()}
-        losses = {name: one.leading_record() for name, one in handles.items() if one is not None}
+        studies = {name: one.finished(records[name]) for name, one in handles.items() if one is not None}
+        losses = {name: leading_record(one) for name, one in studies.items()}
         options = next((one.question.options for one in handles.values() if one is not None), Options())
         values = {name: estimate.value for name, estimate in leads.items()}
         return against_best(values, losses, level=self.level, pool=options.pool, interval=options.interval)
