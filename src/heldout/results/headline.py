@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout.base.findings import Finding
 from heldout.base.words import clipped, line
 from heldout.results.metrics import Metric
 from heldout.search.search import Search
@@ -116,3 +117,43 @@ def _chosen(about: Mapping[str, Any], choices: Sequence[Mapping[str, Any]]) -> s
     names = [_spaced(line(name)) for name in about["families"]]
     best = " and ".join(f"{_spaced(line(name))} in {count}" for name, count in counts.most_common(3))
     return f"Chosen in each fold among {', '.join(names[:-1])} and {names[-1]} ({best} of {counts.total()})"
+
+
+RARE = 0.2  # the share of all rows outside the commonest class below which accuracy hides them
+
+
+def hides_rare_classes(about: Mapping[str, Any]) -> bool:
+    """Return whether nearly all rows are of one class, so that always answering it has a high accuracy."""
+    rows = about.get("class_rows") or []
+    return len(rows) > 1 and about.get("answer", "full") == "full" and 1 - max(rows) / max(sum(rows), 1) < RARE
+
+
+def rare_class_finding(about: Mapping[str, Any], metrics: Sequence[Metric]) -> Finding | None:
+    """Return H105 if accuracy leads although nearly all rows are of one class, with a score to decide by instead."""
+    leads = next((one for one in metrics if one.decides), None)
+    if not hides_rare_classes(about) or leads is None or leads.label not in ("accuracy", "error rate"):
+        return None
+    rows, classes = about["class_rows"], about["classes"]
+    common = int(np.argmax(rows))
+    rest = 1 - rows[common] / sum(rows)
+    which = repr(classes[1 - common]) if len(classes) == 2 else f"not {classes[common]!r}"
+    text = f"{_per_cent(rest)} of the rows are {which}: accuracy hides them. "
+    by_name = {one.estimate.loss: one for one in metrics}
+    shown = [by_name[name] for name in ("auc", "balanced_accuracy") if name in by_name]
+    best = next((one for one in shown if one.estimate.value is not None), None)
+    if best is not None:
+        better = {"better": "is better than", "worse": "is worse than"}.get(best.against.verdict, "is not shown to beat")
+        text += f"By {best.label} the learner {better} chance: {_numbers(best.estimate)}. "
+    names = [f"{one.estimate.loss}" for one in ([best] if best else [])]
+    names = list(dict.fromkeys([*names, "balanced_accuracy"]))
+    ways = " or ".join(f"loss={name!r} (--loss {name})" for name in names)
+    return Finding(code="H105", severity="warning", message=f"{text}Decide by {ways}.")
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def _numbers(estimate: Any) -> str:
+    between = "" if estimate.low is None else f" ({estimate.low:.3f} to {estimate.high:.3f})"
+    return f"{estimate.value:.3f}{between}"
