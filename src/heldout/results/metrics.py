@@ -15,6 +15,7 @@ from heldout.base.options import Options
 from heldout.base.responses import Responses
 from heldout.engine.run import Outcome
 from heldout.engine.stream_sample import SampledRows
+from heldout.kernels.claims import chain_of
 from heldout.losses import Loss, default_losses, for_target, is_pooled, label_and_unit
 from heldout.results.estimates import risk_estimand, risk_name, sizes_of
 from heldout.results.further_losses import further_record, record_in_stream
@@ -205,7 +206,8 @@ def _reason_of_none(study: Finished, loss: Loss) -> str | None:
     why = study.outcome.study.everywhere.unrecorded
     if why:
         return f"No value: {why}, so its {what} were not asked for. Naming it as a loss does: {loss.name!r}."
-    return f"No value: the learner gives no {what} for every test row."
+    models = (chain_of(family.estimator)[-1][1] for family in study.outcome.study.search.families)
+    return f"No value: {' or '.join(dict.fromkeys(type(one).__name__ for one in models))} gives no {what}."
 
 
 def _has_none(responses: Responses, methods: tuple[str, ...]) -> bool:
