@@ -102,5 +102,6 @@ def rare_class_finding(about: Mapping[str, Any], metrics: Sequence[Metric]) -> F
         between = "" if one.low is None or one.high is None else f" ({one.low:.3f} to {one.high:.3f})"
         text += f"By {best.label} the learner {better} chance: {one.value:.3f}{between}. "
     names = dict.fromkeys(["balanced_accuracy"] if best is None else [best.estimate.loss, "balanced_accuracy"])
+    names = {"logloss": None} if "stream" in about else names  # a stream takes losses of rows alone
     ways = " or ".join(f"loss={name!r} (--loss {name})" for name in names)
     return Finding(code="H105", severity="warning", message=f"{text}Decide by {ways}.")
