@@ -23,6 +23,8 @@ from heldout.report.blocks import (
     Figure,
     Findings,
     Headline,
+    Line,
+    Lines,
     Note,
     Number,
     Span,
@@ -79,6 +81,8 @@ class Writer:
         match block:
             case Headline(text):
                 return self._element("p", self._text(text), css="head")
+            case Lines(lines):
+                return self._element("div", *map(self._line, lines), css="lines") if lines else Html("")
             case Note():
                 return self._note(block)
             case Facts():
@@ -130,6 +134,12 @@ class Writer:
             return inside
         shown = {"open": ""} if opened else {}
         return self._element("details", element("summary", title), self._element("div", inside, css="inside"), **shown)
+
+    def _line(self, line: Line) -> Html:
+        """Return a line; its colour is at its side, and not in its text, if it has a prefix."""
+        coloured = isinstance(line.text, Span) and line.before
+        text = line.text.text if coloured else line.text  # type: ignore[union-attr]
+        return self._element("p", self._text(text), css=f"line {line.style}" if coloured else "line")
 
     def _note(self, note: Note) -> Html:
         items = element("ul", *(element("li", self._text(item)) for item in note.items)) if note.items else Html("")

@@ -19,7 +19,8 @@ from heldout.report.blocks import Facts
 from heldout.report.figures.palette import PALETTE_CSS
 from heldout.report.html import PAGE, asset, named, sort_key
 from heldout.report.interval_strip import scale_of
-from heldout.report.result import estimate_facts, no_model_words, severity_words
+from heldout.report.first_screen import severity_words, verdict_words
+from heldout.report.result import estimate_facts
 from heldout.report.sections import comparison_sections, result_sections
 from heldout.report.study_list import SHOWN_VERSION
 from heldout.report.words import amount, between, counted, estimate_words, interval, level_words, of_loss, row_count

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.words import clipped, safe
@@ -15,6 +17,8 @@ from heldout.report.blocks import (
     Facts,
     Findings,
     Headline,
+    Line,
+    Lines,
     Note,
     Number,
     Span,
@@ -34,6 +38,7 @@ from heldout.report.others import (
     splits_summary_blocks,
 )
 from heldout.report.plan import account_blocks, short_plan_blocks
+from heldout.report.first_screen import MESSAGE
 from heldout.report.result import estimate_blocks, result_blocks, tuned_blocks
 from heldout.report.study_list import studies_blocks
 from heldout.report.words import amount, one_line, spaced
@@ -42,18 +47,8 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 
-LABEL = 10  # characters of the names of facts
-MESSAGE = 500  # characters of a finding: its remedy comes last, and errors of fits can be long
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Holds a line of a report. Its text wraps on a narrow terminal; the prefix `before` does not."""
-
-    text: Cell
-    before: str = ""
-    indent: int = 0
-    style: Style = ""  # of the prefix; of the text if there is no prefix
+LABEL = 9  # characters of the names of facts
+PLAIN = 80  # columns that indented prose is wrapped at in plain text
 
 
 def lines_of(block: Block) -> list[Line | Table | Code]:
@@ -62,6 +57,8 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
     match block:
         case Headline(text):
             lines = [Line(text, style="strong")]
+        case Lines(given):
+            lines = [*given]
         case Note(text, items):
             lines = [Line(text)] if text else []
             lines += [Line(item, "- ", 2) for item in items]
@@ -87,20 +84,20 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
 
 
 def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) -> list[Any]:
-    """Return every rendered line, with a gap around blocks that have a title and before headlines."""
+    """Return every rendered line, with gaps around titled blocks, before headlines, around lines and after tables."""
     shown: list[Any] = []
     close = False  # whether the block before has no title
     for block in blocks:
         untitled = not getattr(block, "title", "")
         if lines := lines_of(block):
-            below = close and untitled and not isinstance(block, Headline)
+            below = close and untitled and not isinstance(block, Headline | Lines)
             shown += [gap] * (not below and len(shown) > 0) + [show(line) for line in lines]
-            close = untitled
+            close = untitled and not isinstance(block, Lines | Table)
     return shown
 
 
 def render_text(blocks: Iterable[Block]) -> str:
-    """Return all blocks as plain text, without wrapping."""
+    """Return all blocks as plain text; indented prose is wrapped at 80 columns, and tables are never."""
     return "\n".join(with_gaps(blocks, _plain, gap=""))
 
 
@@ -110,7 +107,11 @@ def _plain(line: Line | Table | Code) -> str:
             return "\n".join(table_lines(line))
         case Code(text):
             return "\n".join(f"  {row}" for row in safe(text).splitlines())
-    return f"{'':{line.indent}}{line.before}{plain_text(line.text)}" if line.indent else plain_text(line.text)
+    text, before = plain_text(line.text), f"{'':{line.indent}}{line.before}"
+    if not line.indent or len(before) + len(text) <= PLAIN:
+        return before + text
+    whole = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(text, PLAIN, initial_indent=before, subsequent_indent=" " * len(before), **whole)
 
 
 def plain_text(text: Cell) -> str:
@@ -152,6 +153,8 @@ BLOCKS: dict[str, Callable[[Mapping[str, Any]], Sequence[Block]]] = {
     "ledger": ledger_blocks,
     "plan": account_blocks,
     "result": result_blocks,
+    "whole result": partial(result_blocks, at_length=True),
+    "whole plan": partial(account_blocks, at_length=True),
     "short plan": short_plan_blocks,
     "splits": splits_blocks,
     "splits summary": splits_summary_blocks,
