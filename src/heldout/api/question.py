@@ -79,6 +79,7 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         if options.interval in WITH_FITS
         else None,
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
+        asks_loss=_is_asked(request.loss, reported),
         call=call_of(learner, request),
     )
 
@@ -114,7 +115,8 @@ def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> 
     watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger identifies
     source = Source(stream=stream, task=task, plan=plan, shift=shift, watched=watched)
     of_stream = QuestionOfStream(source=source, families=families, cells=cells)
-    return Question(**asked, task=task, study=study, test=strategy, stream=of_stream)
+    asks_loss = _is_asked(request.loss, reported)
+    return Question(**asked, task=task, study=study, test=strategy, asks_loss=asks_loss, stream=of_stream)
 
 
 def checked_options(request: Request) -> Options:
@@ -168,6 +170,11 @@ def _checked_losses(search: Search, loss: Any, task: Task, options: Options) -> 
                 Sentence("Leave {} out.", Argument("pool", True)),
             )
     return replace(search, losses=on_target(search.losses, task.classes)), reported
+
+
+def _is_asked(loss: Any, reported: tuple[Loss, ...]) -> bool:
+    """Return whether anyone chose the reported losses; a learner that was given none has these."""
+    return loss is not None or [one.name for one in reported] not in (["zero_one"], ["squared"], ["score"])
 
 
 def _check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | None) -> None:

@@ -29,10 +29,14 @@ from heldout.task import Task
 Paired = tuple[Record, Record, str]  # the records of the learner and of no model, and a description of the constant
 
 
-def against_no_model(task: Task, outcome: Outcome, record: Record, *, level: float, options: Options) -> Reference:
-    """Compare the learner with no model, as `compare` would. Without a result the Reference holds the reason."""
-    study, pool = outcome.study, options.pool
-    outer, loss = study.splits[OUTER], study.reported[0]
+def against_no_model(
+    task: Task, outcome: Outcome, loss: Loss, record: Record, *, level: float, options: Options
+) -> Reference:
+    """Compare the learner with no model, as `compare` would, by the record of any loss.
+
+    Without a result the Reference holds the reason.
+    """
+    outer, pool = outcome.study.splits[OUTER], options.pool
     if record_value(record, pool=pool) is None:
         return Reference(reason=failed_parts(record))
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -10,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
+from heldout.base.errors import HeldoutError
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
+from heldout.base.warnings import catch_warnings
 from heldout.engine.run import Outcome
 from heldout.engine.stream_passes import Tally
-from heldout.engine.stream_sample import OfStream, SampledRows
-from heldout.losses import Loss, family_of, is_pooled, parts_score, pool_score, row_losses
+from heldout.engine.stream_sample import SampledRows
+from heldout.losses import Loss, family_of, is_pooled, mean_loss, parts_score, pool_score, row_losses
 from heldout.results import evidence
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.auc import area_influences
@@ -54,10 +57,43 @@ def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0) -> TestLoss
     """Read the test panels of a finished study. Intervals that draw at random derive their seeds from `seed`."""
     everywhere = evidence.fold_predictor_responses(outcome)
     parts = tuple(_tested_parts(task, outcome, {one.part: one for one in everywhere}))
-    records = [
-        _record(task, outcome, number, parts, everywhere=everywhere) for number in range(len(outcome.study.reported))
-    ]
+    records = []
+    for number, loss in enumerate(outcome.study.reported):
+        known = [(one.losses[number], one.row_losses[number]) for one in parts]
+        record = _record(task, outcome, loss, parts, known=known, everywhere=everywhere)
+        records.append(record if outcome.stream is None else _record_of_stream(record, outcome, loss, number, task))
     return TestLosses(parts=parts, records=tuple(replace(record, seed=seed) for record in records))
+
+
+def further_record(task: Task, outcome: Outcome, losses: TestLosses, loss: Loss, *, pool: bool | None = None) -> Record:
+    """Build the record of a loss that the study was not asked for, from the responses of its tested predictors."""
+    known = _scored(task, outcome.study.splits[OUTER], loss, losses.parts, pool=pool)
+    everywhere = evidence.fold_predictor_responses(outcome)
+    record = _record(task, outcome, loss, losses.parts, known=known, everywhere=everywhere)
+    return replace(record, seed=losses.records[0].seed)
+
+
+def _scored(
+    task: Task, outer: Splits, loss: Loss, parts: Sequence[TestedPart], *, pool: bool | None
+) -> list[tuple[float, Floats | None]]:
+    """Return the loss of each tested part and its row losses; NaN where it is not defined, as AUC of a single class."""
+    if loss.rows is None and is_pooled(loss) and pool is not False:
+        return [(np.nan, None)] * len(parts)  # it is computed of all held-out rows together
+    return [_scored_part(task, outer.held_rows(one.part), loss, one.responses) for one in parts]
+
+
+def _scored_part(task: Task, held: Rows, loss: Loss, responses: Responses | None) -> tuple[float, Floats | None]:
+    if responses is None:
+        return np.nan, None
+    y, weight = task.y[held], None if task.weight is None else task.weight[held]
+    with catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            rows = row_losses(loss, y, responses)
+            mean = mean_loss(loss, y, responses, weight) if rows is None else float(np.average(rows, weights=weight))
+        except (HeldoutError, ValueError, FloatingPointError):
+            return np.nan, None
+    return mean, rows
 
 
 def _tested_parts(
@@ -82,24 +118,25 @@ def _tested_parts(
 def _record(
     task: Task,
     outcome: Outcome,
-    number: int,
+    loss: Loss,
     parts: Sequence[TestedPart],
     *,
+    known: Sequence[tuple[float, Floats | None]],
     everywhere: Sequence[evidence.FoldResponses],
 ) -> Record:
-    """Build the record of one reported loss."""
+    """Build the record of one loss, whose value and row losses are `known` for each tested part."""
     study = outcome.study
-    outer, loss = study.splits[OUTER], study.reported[number]
+    outer = study.splits[OUTER]
     folds = np.full(outer.parts, np.nan)
     rows: list[Floats | None] = [None] * outer.parts
-    for tested in parts:
-        folds[tested.part], rows[tested.part] = tested.losses[number], tested.row_losses[number]
-    known = tuple(one for one in rows if one is not None)
-    kept = known if len(known) == outer.parts else None
+    for tested, (value, losses) in zip(parts, known, strict=True):
+        folds[tested.part], rows[tested.part] = value, losses
+    there = tuple(one for one in rows if one is not None)
+    kept = there if len(there) == outer.parts else None
     answered = tuple(one.responses for one in parts if one.responses is not None)
     responses = answered if len(answered) == outer.parts and not isinstance(outer, CellSplits) else None
     answers = None if responses is None else evidence.answers_of(task, outer, loss, responses, _only_estimator(study))
-    record = Record(
+    return Record(
         **recipe_of(task, study, loss),
         fold_losses=folds,
         row_losses=kept,
@@ -109,7 +146,6 @@ def _record(
         elsewhere=None if answers is None or outer.parts == 1 else evidence.elsewhere_of(task, loss, everywhere),
         least_squares=all(evidence.is_least_squares(family.estimator) for family in study.search.families),
     )
-    return record if outcome.stream is None else _record_of_stream(record, outcome.stream, study, number, task)
 
 
 def _only_estimator(study: Study) -> Any:
@@ -117,9 +153,11 @@ def _only_estimator(study: Study) -> Any:
     return families[0].estimator if len(families) == 1 else None
 
 
-def _record_of_stream(record: Record, stream: OfStream, study: Study, number: int, task: Task) -> Record:
+def _record_of_stream(record: Record, outcome: Outcome, loss: Loss, number: int, task: Task) -> Record:
     """Add to the record of a stream what its kept rows or its sampled rows give."""
-    loss, value, sampled = study.reported[number], stream.pooled[number], stream.sampled
+    assert outcome.stream is not None
+    stream, study = outcome.stream, outcome.study
+    value, sampled = stream.pooled[number], stream.sampled
     if value is not None:
         record = replace(record, pooled=PooledScore(value=value))
     kept = stream.kept is not None and all(one.predicted for one in stream.kept)
@@ -128,7 +166,7 @@ def _record_of_stream(record: Record, stream: OfStream, study: Study, number: in
         record = record if task.classification else _with_numbers(record, stream.kept, loss)
     if sampled is None or np.isnan(record.fold_losses).any():  # a failed loss has no row losses either
         return record
-    sample = _record_of_sample(record, sampled, study, number)
+    sample = _record_of_sample(record, sampled, study, loss)
     if not kept:
         return replace(record, sample=replace(sample, share=len(sampled.task) / task.size))
     if task.classification and len(sampled.task) == task.size:  # only the sample has probabilities
@@ -146,9 +184,9 @@ def _with_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
     return replace(record, answers=Answers(truth=evidence.as_floats(truth), predicted=evidence.as_floats(predicted)))
 
 
-def _record_of_sample(record: Record, sampled: SampledRows, study: Study, number: int) -> Record:
+def _record_of_sample(record: Record, sampled: SampledRows, study: Study, loss: Loss) -> Record:
     """Build the record of the sampled rows of a stream, with all responses on them."""
-    loss, task, outer = study.reported[number], sampled.task, sampled.outer
+    task, outer = sampled.task, sampled.outer
     rows = evidence.in_parts(outer, outer.held)
     losses = [row_losses(loss, task.y[held], one) for held, one in zip(rows, sampled.held, strict=True)]
     known = tuple(one for one in losses if one is not None)
