@@ -15,6 +15,7 @@ from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, OptionError
 from heldout.base.findings import Finding
 from heldout.base.options import Options, plan_settings
+from heldout.base.shown import plain
 from heldout.engine.checks import ROUNDING
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streams import Streamed
@@ -167,6 +168,15 @@ class StudyHandles:
             again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))
         tiers = {line.tier for line in self.outcome.account.lines if line.level == TEST}
         return predictor, _of_difference(again, recorded.predict, tiers)
+
+
+def final_facts(tuning: Outcome) -> dict[str, Any]:
+    """Return the candidate that all rows chose, where the final predictor is trained with it on all of them."""
+    search, chosen = tuning.study.search, tuning.study.chosen.get(FINAL)
+    if search.final != "retrain" or chosen is None or chosen.candidate is None:
+        return {}
+    family, params = search.family_of(chosen.candidate), search.params_of(chosen.candidate)
+    return {"final": {"candidate": chosen.candidate, "family": family.name, "params": plain(dict(params))}}
 
 
 def chooses_on_all_rows(study: Study) -> bool:

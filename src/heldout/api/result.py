@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.api.draw import DrawnSplits
-from heldout.api.final import StudyHandles, chooses_on_all_rows
+from heldout.api.final import StudyHandles, chooses_on_all_rows, final_facts
 from heldout.api.plots import Reported
 from heldout.api.tuning import chosen_or_refuse
 from heldout.base.errors import OptionError, SplitError, StoredError
@@ -31,7 +31,7 @@ from heldout.results.storage import load_record, save_record
 from heldout.results.study_record import StudyRecord, summarise
 from heldout.results.tables import as_frame, one_se_columns
 from heldout.risk.estimate import Estimate
-from heldout.risk.verdict import verdict_of
+from heldout.risk.verdict import Leading, verdict_of
 from heldout.study.study import OUTER
 
 
@@ -113,6 +113,7 @@ class Result(Reported):
     def _take(self, tuning: Outcome, handles: StudyHandles) -> None:
         """Keep the choice on all rows, and add its best validation loss and corrections to the estimates."""
         self._tuning = tuning
+        self.record_so_far = replace(self.record_so_far, about={**self.record_so_far.about, **final_facts(tuning)})
         self._add(on_all_rows(handles.task, tuning, level=self.risk.level))
 
     def _add(self, estimates: Mapping[str, Estimate], *, tables: Mapping[str, Any] | None = None) -> None:
@@ -237,7 +238,8 @@ class Result(Reported):
         """The result as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
         record = self._record_with_marks() if figures else self.record
         units = "groups" if "groups" in record.about.get("roles", ()) else "rows"
-        verdict = verdict_of(record.estimates, record.no_model, rows=record.about["rows"], units=units)
+        leads = next((Leading(estimate=one.estimate, label=one.label) for one in record.metrics or () if one.decides), None)
+        verdict = verdict_of(record.estimates, record.no_model, rows=record.about["rows"], units=units, leads=leads)
         summary = summarise(record, findings=self.findings, verdict=verdict)
         if figures:
             summary["candidates"] = plain(candidate_rows(record))

@@ -13,10 +13,11 @@ from heldout.report.words import amount, counted, digits_of, level_words, percen
 WIDE = 78  # characters of a line that may not wrap on a terminal of 80 columns
 MOST_GRAVE = 4  # findings above the table; the others are counted
 MOST_CLASSES = 3
+MOST_LISTED = 20  # classes in a summary
 MOST_CHOICES = 3
 MESSAGE = 500  # characters of a finding: its way out comes last, and errors of fits can be long
 GRAVE_FIRST = ("error", "warning", "info")
-IN_PYTHON = 'result.report("study.html") for a page, result.predictor to use the model'
+IN_PYTHON = 'result.report("study.html") for a page, result.predictor for the model'
 Metric = Mapping[str, Any]
 
 
@@ -43,12 +44,14 @@ def leading(summary: Mapping[str, Any]) -> Metric | None:
 
 
 def heading(headline: Mapping[str, Any], more: str = "") -> list[Block]:
-    """Return what was predicted from what, and the data in a few words: one line, or two where one is too long."""
-    study, data = study_words(headline), data_words(headline)
-    data = f"{data}   {more}" if more else data
-    both = (Span(study, "strong"), f"   {data}")
-    if len(study) + 3 + len(data) <= WIDE + 1:
-        return [Headline(both)]
+    """Return what was predicted from what, and the data in a few words: one line, or two where one is too long.
+
+    `more` is said after the number of rows, in place of the classes or the median.
+    """
+    study = study_words(headline)
+    data = (counted(headline["rows"], "row"), "   ", more) if more else (data_words(headline),)
+    if len(study) + 3 + sum(map(len, data)) <= WIDE + 1:
+        return [Headline((Span(study, "strong"), "   ", *data))]
     return [Headline((Span(study, "strong"),)), Lines((Line(data, indent=2),))]
 
 
@@ -76,8 +79,10 @@ def data_words(headline: Mapping[str, Any]) -> str:
         if len(classes) <= MOST_CLASSES:
             named = (f"{shortened(one['label'], 24)} {share}" for one, share in zip(classes, shares, strict=True))
             return f"{rows}: {', '.join(named)}"
-        each = f"{shares[-1]} each" if shares[0] == shares[-1] else f"of {shares[-1]} to {shares[0]}"
-        return f"{rows}: {len(classes):,} classes {each}"
+        if len(classes) == MOST_LISTED:
+            return f"{rows}: {MOST_LISTED} classes or more, of at most {shares[0]}"
+        each = f"of {shares[0]} each" if shares[0] == shares[-1] else f"of {shares[-1]} to {shares[0]}"
+        return f"{rows}: {len(classes)} classes {each}"
     return rows if headline["median"] is None else f"{rows}: median {amount(headline['median'])}"
 
 
@@ -85,16 +90,18 @@ def shown(value: Any, metric: Metric, *, share: bool = True, sign: bool = False)
     """Return a value of a metric, rounded as its interval asks; shares in per cent where `share` is set."""
     digits = digits_of(metric["low"], metric["high"])
     if metric["unit"] == "share" and share:
-        digits = 3 if digits is None else digits
-        return percent(value, digits)
+        return percent(value, 3 if digits is None else digits)
+    if metric["unit"] != "target" and digits == 4:
+        digits = 3  # a table of scores has three decimals, as far as they show the width of the interval
     return rounded(value, digits, sign=sign)
 
 
-def between(metric: Metric, *, share: bool = True) -> str:
-    """Return the ends of a metric's interval, without the signs of per cent; empty if there is none."""
+def ends_words(metric: Metric, *, share: bool = True, like: Metric | None = None) -> str:
+    """Return the ends of a metric's interval, without the signs of per cent and rounded like another's; or ""."""
     if metric["low"] is None:
         return ""
-    return " to ".join(shown(end, metric, share=share).removesuffix(" %") for end in (metric["low"], metric["high"]))
+    ends = (metric["low"], metric["high"])
+    return " to ".join(shown(end, like or metric, share=share).removesuffix(" %") for end in ends)
 
 
 def baseline(metric: Metric) -> str:
@@ -122,7 +129,7 @@ def headline_parts(summary: Mapping[str, Any]) -> tuple[str, str, str, str]:
     value = shown(metric["value"], metric)
     if metric["decides"] and risk["answer"] is not None:
         value = f"{value} ({shortened(risk['answer'])})"
-    level = f"{level_words(metric['level'])} interval {between(metric)}" if metric["low"] is not None else ""
+    level = f"{level_words(metric['level'])} interval {ends_words(metric)}" if metric["low"] is not None else ""
     return metric["label"], value, level, baseline(metric)
 
 
@@ -164,32 +171,36 @@ def verdict_words(summary: Mapping[str, Any]) -> list[Text]:
     if gain is None or gain["value"] is None:
         reason = (summary["verdict"].get("no_model") or {}).get("reason")
         return [f"Not compared with no model. {line(reason)}"] if reason else []
-    if gain["low"] is None:
-        size = _size(abs(gain["value"]), metric, gain)
-        way = "worse" if gain["value"] < 0 else "better"
-        return [f"{size} {way} than no model here, which shows nothing: {line(gain['reason'] or 'no interval')}"]
-    low, high = (_size(gain[end], metric, gain, bare=True) for end in ("low", "high"))
-    value, where = _size(gain["value"], metric, gain), _where(summary["folds"])
+    (value, ends), where = gap_words(gain, metric), _where(summary["folds"])
+    if gain["value"] == 0 and not ends:
+        return [f"No better than no model: the same score on every row{_ranking(summary)}", *_nothing(summary)]
+    if not ends:
+        way = "more" if gain["value"] > 0 else "less"
+        return [f"{value} {way} than no model on the same {where}, without an interval: {line(gain['reason'])}"]
     if gain["verdict"] == "better":
         p = f" (p = {gain['p']:.2g})" if gain["low"] <= 0 and gain["p"] is not None else ""
-        text = f"Better than no model{p} by {value} ({low} to {high} on the same {where})."
+        text = f"Better than no model{p} by {value} ({ends} on the same {where})."
         return [Span(text, "good") if is_good(summary) else text]
     if gain["verdict"] == "worse":
-        low, high = (_size(-gain[end], metric, gain, bare=True) for end in ("high", "low"))
-        return [f"Worse than no model by {_size(-gain['value'], metric, gain)} ({low} to {high} on the same {where})."]
+        turned = {"value": -gain["value"], "low": -gain["high"], "high": -gain["low"]}
+        value, ends = gap_words(turned, metric)
+        return [f"Worse than no model by {value} ({ends} on the same {where})."]
     if gain["value"] > 0:
-        head = f"Not shown to be better than no model ({_size(gain['value'], metric, gain, sign=True)}, {low} to {high})"
+        head = f"Not shown to be better than no model ({gap_words(gain, metric, sign=True)[0]}, {ends})"
     else:
-        head = f"No better than no model ({value}, {low} to {high})"
+        head = f"No better than no model ({value}, {ends})"
     return [f"{head}{_ranking(summary)}", *_nothing(summary)]
 
 
-def _size(value: float, metric: Metric, gain: Mapping[str, Any], *, bare: bool = False, sign: bool = False) -> str:
-    """Return a difference, of shares in points, rounded as its interval asks."""
-    points = metric["unit"] == "share"
-    scale = 100 if points else 1
-    ends = [None if gain[end] is None else scale * gain[end] for end in ("low", "high")]
-    return rounded(scale * value, digits_of(*ends), sign=sign) + (" points" if points and not bare else "")
+def gap_words(
+    gap: Mapping[str, Any], metric: Metric, *, sign: bool = False, like: Mapping[str, Any] | None = None
+) -> tuple[str, str]:
+    """Return a difference, of shares in points, and its interval; "" without one. The interval decides the rounding."""
+    scale, unit = (100, " points") if metric["unit"] == "share" else (1, "")
+    low, high = (None if gap[end] is None else scale * gap[end] for end in ("low", "high"))
+    digits = digits_of(low, high) if like is None or like["low"] is None else digits_of(*(scale * like[e] for e in ("low", "high")))
+    value = rounded(scale * gap["value"], digits, sign=sign) + unit
+    return value, "" if low is None else f"{rounded(low, digits)} to {rounded(high, digits)}"
 
 
 def _where(folds: Sequence[Mapping[str, Any]]) -> str:
@@ -202,7 +213,7 @@ def _ranking(summary: Mapping[str, Any]) -> str:
     ranks = next((one for one in summary["metrics"] if one["name"] in ("auc", "roc_auc")), None)
     if ranks is None or ranks["value"] is None or ranks is leading(summary):
         return "."
-    words = f"AUC {shown(ranks['value'], ranks)}" + (f" ({between(ranks)})" if ranks["low"] is not None else "")
+    words = f"AUC {shown(ranks['value'], ranks)}" + (f" ({ends_words(ranks)})" if ranks["low"] is not None else "")
     better = (ranks["gain"] or {}).get("verdict") == "better"
     return f". By {words} it is better than chance." if better else f"; {words}."
 
@@ -226,7 +237,7 @@ def _variance(summary: Mapping[str, Any]) -> str:
     if lead is None or found is None or found is lead or found["value"] is None or lead["unit"] != "target":
         return ""
     much = percent(found["value"]) if found["value"] > 0.005 else "none"
-    ends = f", {between(found)}" if found["low"] is not None else ""
+    ends = f", {ends_words(found)}" if found["low"] is not None else ""
     return f"Explains {much} of the variance (R² {shown(found['value'], found)}{ends})."
 
 
@@ -284,7 +295,7 @@ def metrics_table(metrics: Sequence[Metric]) -> Table:
         (
             metric["label"],
             Number(metric["value"], shown(metric["value"], metric, share=False)),
-            Number(metric["low"], between(metric, share=False) or "none"),
+            Number(metric["low"], ends_words(metric, share=False) or "none"),
             ""
             if metric["no_model"] is None
             else Number(metric["no_model"], shown(metric["no_model"], metric, share=False)),
@@ -311,15 +322,21 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     infos = [one for one in gravest_first(summary["findings"]) if one["severity"] == "info"]
     more = f" (and {counted(len(infos) - 1, 'more note')})" if len(infos) > 1 else ""
     return {
-        "means": summary["headline"].get("means") or risk["estimand"],
-        "interval": risk["reason"] if metric is None or metric["low"] is None else None,
+        "means": risk["estimand"] if metric is None else _means(metric),
+        "interval": (risk if metric is None else metric)["reason"] if metric is None or metric["low"] is None else None,
         "no value": "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in reasons.items()),
         "chosen": _chosen(summary),
-        "optimism": summary["headline"].get("optimism"),
+        "optimism": summary["verdict"]["flattery"],
         "note": f"{clipped(line(infos[0]['message']), 200)}{more}" if infos else None,
         **(summary.get("head") or {}),
         "work": f"{work}, {summary['seconds']['total']:.2g} s, seed {summary['about']['seed']}",
     }
+
+
+def _means(metric: Metric) -> str:
+    """Return what the leading number estimates, with the familiar name of its score."""
+    text, name = line(metric["estimand"]), metric["name"].replace("_", " ")
+    return f" {text}".replace(f" {name} risk ", f" {metric['label']} ", 1).replace(f" {name} ", f" {metric['label']} ", 1)[1:]
 
 
 def _chosen(summary: Mapping[str, Any]) -> str | None:
@@ -335,10 +352,11 @@ def _chosen(summary: Mapping[str, Any]) -> str | None:
     counts = Counter(map(words, choices)).most_common()
     if len(choices) == 1:
         return counts[0][0]
-    shown = [f"{text} in {counted(n, 'fold') if not at else n}" for at, (text, n) in enumerate(counts[:MOST_CHOICES])]
-    rest = counts[MOST_CHOICES:]
+    most = MOST_CHOICES + (len(counts) == MOST_CHOICES + 1)
+    shown = [f"{text} in {counted(n, 'fold') if not at else n}" for at, (text, n) in enumerate(counts[:most])]
+    rest = counts[most:]
     shown += [f"{len(rest):,} others in {sum(n for _, n in rest):,}"] if rest else []
-    final = summary.get("final")
+    final = summary["about"].get("final")
     rows = f"all {summary['about']['rows']:,} rows"
     last = f"; final model: {words(final)} on {rows}" if final else ""
     return ", ".join(shown) + last

@@ -15,7 +15,7 @@ from heldout.report.comparison import (
     failed_table,
     p_value_table,
     pairs_table,
-    ranking_table,
+    leaders_table,
 )
 from heldout.report.plan import plan_blocks
 from heldout.report.result import (
@@ -115,7 +115,7 @@ def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
     differences: list[Block] = [pairs_table(pairs), p_value_table(pairs), comparison_facts(summary)]
     return _sections(
         {
-            "ranking": [*_figures(alike, "ranking"), ranking_table(summary["ranking"])],
+            "ranking": [*_figures(alike, "ranking"), leaders_table(summary)],
             "differences": [*_figures(alike, "comparison"), *differences] if pairs else [],
             "paired": _figures(alike, "paired_folds"),
             "learners": _learners(summary["learners"]),

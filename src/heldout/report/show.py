@@ -77,17 +77,25 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
                 lines += [Line(text, f"{label:<{width}}  ", 4, "quiet") for label, text in facts.items()]
         case Code(text):
             lines = [Code(text)] if text else []
-        case Details(always=True):
-            lines = [line for inner in block.blocks for line in lines_of(inner)]
     title = getattr(block, "title", "")
     return [Line(title, style="strong"), *lines] if lines and title else lines
+
+
+def opened(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks that text shows: those of `Details` only where `always` is set, under its title."""
+    for block in blocks:
+        if not isinstance(block, Details):
+            yield block
+        elif block.always and (inside := [inner for inner in opened(block.blocks) if lines_of(inner)]):
+            yield from (() if getattr(inside[0], "title", "") else (Headline(block.title),))
+            yield from inside
 
 
 def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) -> list[Any]:
     """Return every rendered line, with gaps around titled blocks, before headlines, around lines and after tables."""
     shown: list[Any] = []
     close = False  # whether the block before has no title
-    for block in blocks:
+    for block in opened(blocks):
         untitled = not getattr(block, "title", "")
         if lines := lines_of(block):
             below = close and untitled and not isinstance(block, Headline | Lines)
@@ -146,6 +154,8 @@ BLOCKS: dict[str, Callable[[Mapping[str, Any]], Sequence[Block]]] = {
     "chance": chance_blocks,
     "check": check_blocks,
     "comparison": comparison_blocks,
+    "comparison with pairs": partial(comparison_blocks, pairs_too=True),
+    "whole comparison": partial(comparison_blocks, at_length=True),
     "covers": sentence_blocks,
     "estimate": estimate_blocks,
     "finding": finding_blocks,
@@ -174,7 +184,8 @@ def as_html(kind: str, values: Mapping[str, Any]) -> str:
 
 
 def as_view(kind: str, values: Mapping[str, Any]) -> Group:
-    """Return a value for display in a terminal; `head`, which commands add, lists their input above it."""
+    """Return a value for display in a terminal; `head`, which commands add, lists their input above a plan."""
     from heldout.report.terminal import terminal_view
 
-    return terminal_view([Facts(values.get("head") or {}), *BLOCKS[kind](values)])
+    above = {} if "result" in kind or "comparison" in kind else values.get("head") or {}
+    return terminal_view([Facts(above), *BLOCKS[kind](values)])

@@ -71,7 +71,7 @@ def rounded(value: Any, digits: int | None, *, sign: bool = False) -> str:
 
 
 def percent(value: Any, digits: int | None = None) -> str:
-    """Return a share in per cent, by default with two significant digits of the smaller side.
+    """Return a share in per cent, by default rounded to whole ones, below 1 % and above 99 % to two digits.
 
     >>> percent(0.97934, 3), percent(0.6274), percent(0.0042), percent(0.9991)
     ('97.9 %', '63 %', '0.42 %', '99.91 %')
@@ -80,7 +80,7 @@ def percent(value: Any, digits: int | None = None) -> str:
         return amount(value)
     if digits is None:
         rest = min(abs(value), abs(1 - value))
-        digits = max(1 - floor(log10(rest) + 1e-9), 2) if rest > 1e-9 else 2
+        digits = 1 - floor(log10(rest)) if 1e-9 < rest < 0.01 else 2
     return f"{rounded(100 * value, max(digits - 2, 0))} %"
 
 

@@ -65,7 +65,7 @@ def _procedure(study: Study) -> str:
     outer = study.splits[OUTER]
     words = _words_of_splits(outer)
     inner = study.search.tuned and bool(study.choices)
-    return f"nested {words}" if inner and outer.parts > 1 else words
+    return f"nested {words}" if inner and outer.parts > 1 and not words.startswith("each") else words
 
 
 def _words_of_splits(outer: Splits) -> str:
