@@ -135,7 +135,8 @@ def _record(
     kept = there if len(there) == outer.parts else None
     answered = tuple(one.responses for one in parts if one.responses is not None)
     responses = answered if len(answered) == outer.parts and not isinstance(outer, CellSplits) else None
-    answers = None if responses is None else evidence.answers_of(task, outer, loss, responses, _only_estimator(study))
+    known_of_rows = None if responses is None else _without_recorded(responses, loss, study.everywhere.recorded)
+    answers = known_of_rows and evidence.answers_of(task, outer, loss, known_of_rows, _only_estimator(study))
     return Record(
         **recipe_of(task, study, loss),
         fold_losses=folds,
@@ -146,6 +147,17 @@ def _record(
         elsewhere=None if answers is None or outer.parts == 1 else evidence.elsewhere_of(task, loss, everywhere),
         least_squares=all(evidence.is_least_squares(family.estimator) for family in study.search.families),
     )
+
+
+def _without_recorded(responses: Sequence[Responses], loss: Loss, recorded: tuple[str, ...]) -> Sequence[Responses]:
+    """Return the responses without those that are recorded for familiar scores alone, unless this loss needs them.
+
+    An interval is then the same whether or not other scores are shown beside it.
+    """
+    if not recorded or any(recorded[0] in alternatives for alternatives in loss.methods):
+        return responses
+    cleared: dict[str, Any] = {recorded[0]: None}
+    return [replace(one, **cleared) for one in responses]
 
 
 def _only_estimator(study: Study) -> Any:
