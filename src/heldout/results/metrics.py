@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.base.options import Options
+from heldout.base.shown import plain
 from heldout.engine.run import Outcome
 from heldout.losses import Loss, default_losses, is_pooled, label_and_unit, on_target
 from heldout.results.estimates import risk_estimand, risk_name, sizes_of
@@ -22,6 +23,8 @@ from heldout.risk.record import POOLED, Record
 from heldout.risk.verdict import Reference
 from heldout.task import Task
 
+MOST_FOLDS = 200  # whose scores are listed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
@@ -33,6 +36,7 @@ class Metric:
     against: Reference
     asked: bool
     decides: bool  # it is `result.risk`, or the familiar form of it: the accuracy of a zero-one loss
+    folds: tuple[float | None, ...] = ()  # the score of each fold; none of a single one, or of very many
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry of a summary, as docs/summary.md describes it."""
@@ -45,6 +49,7 @@ class Metric:
             "greater_is_better": one.greater_is_better,
             **{name: getattr(one, name) for name in ("value", "low", "high", "level", "method", "guarantee", "reason")},
             "estimand": one.estimand,
+            "folds": list(self.folds),
             "no_model": against.value,
             "no_model_words": None if words is None else words.removesuffix(" of the training rows"),
             "gain": self.gain,
@@ -92,7 +97,7 @@ def metrics_of(
         record, estimate = losses.records[number], estimates[risk_name(number, loss)]
         against = no_model if number == 0 else None
         against = against or against_no_model(task, outcome, loss, record, level=level, options=options)
-        found.append(_metric(loss, estimate, against, asked=True, decides=number == 0))
+        found.append(_metric(loss, estimate, against, record, asked=True, decides=number == 0))
     known = {one.label for one in found}
     for loss in on_target(default_losses(classification=task.classification), task.classes):
         if label_and_unit(loss)[0] in known:
@@ -100,7 +105,7 @@ def metrics_of(
         record = further_record(task, outcome, losses, loss, pool=options.pool)
         estimate = _estimate(task, outcome, loss, record, level=level, options=options)
         against = against_no_model(task, outcome, loss, record, level=level, options=options)
-        found.append(_metric(loss, estimate, against, asked=False, decides=not asked and not found))
+        found.append(_metric(loss, estimate, against, record, asked=False, decides=not asked and not found))
     return tuple(found)
 
 
@@ -112,9 +117,15 @@ def leading_record(task: Task, outcome: Outcome, losses: TestLosses, *, asked: b
     return further_record(task, outcome, losses, loss, pool=options.pool)
 
 
-def _metric(loss: Loss, estimate: Estimate, against: Reference, *, asked: bool, decides: bool) -> Metric:
-    label, unit = label_and_unit(loss)
-    return Metric(label=label, unit=unit, estimate=estimate, against=against, asked=asked, decides=decides)
+def _metric(
+    loss: Loss, estimate: Estimate, against: Reference, record: Record, *, asked: bool, decides: bool
+) -> Metric:
+    (label, unit), folds = label_and_unit(loss), record.fold_losses
+    several = estimate.value is not None and 1 < len(folds) <= MOST_FOLDS
+    values = tuple(plain((loss.sign * folds + 0.0).tolist())) if several else ()
+    return Metric(
+        label=label, unit=unit, estimate=estimate, against=against, asked=asked, decides=decides, folds=values
+    )
 
 
 def _estimate(task: Task, outcome: Outcome, loss: Loss, record: Record, *, level: float, options: Options) -> Estimate:
