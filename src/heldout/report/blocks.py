@@ -131,7 +131,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Holds the name of a figure and its data. Pages draw it; text, terminal and notebook leave it out."""
+    """Holds the name of a figure and its data. Pages draw it; text and terminal leave it out, notebooks all but one."""
 
     name: str
     data: Mapping[str, Any]

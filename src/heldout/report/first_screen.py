@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from heldout.base.words import NOTHING, choice_words, clipped, line, shortened
-from heldout.report.blocks import Block, Cell, Facts, Headline, Line, Lines, Number, Span, Style, Table, Text
+from heldout.report.blocks import Block, Cell, Facts, Figure, Headline, Line, Lines, Number, Span, Style, Table, Text
 from heldout.report.words import amount, counted, digits_of, level_words, percent, rounded
 
 WIDE = 78  # characters of a line that may not wrap on a terminal of 80 columns
@@ -26,6 +26,7 @@ def first_screen(summary: Mapping[str, Any]) -> list[Block]:
     return [
         *heading(summary["headline"]),
         Lines((*_answer(summary), *finding_lines(summary["findings"]))),
+        Figure("strip", summary),
         metrics_table(summary["metrics"]),
         Facts(short_facts(summary)),
         next_line(summary.get("next", IN_PYTHON)),
@@ -151,7 +152,8 @@ def _answer(summary: Mapping[str, Any]) -> list[Line]:
     width = len(label) + len(value) + len(interval) + len(plain) + 9
     lines = [Line((*score, f"   {plain}") if plain and width <= WIDE else score, indent=2)]
     lines += [Line(plain, indent=2)] if plain and width > WIDE else []
-    texts: list[Cell] = [_variance(summary), *verdict_words(summary), _learner(summary["headline"]), _checked(summary)]
+    verdict = [Span(text, "good" if is_good(summary) else "") for text in verdict_words(summary)]
+    texts: list[Cell] = [_variance(summary), *verdict, learner_words(summary["headline"]), checked_words(summary)]
     return lines + [Line(text, indent=2) for text in texts if text]
 
 
@@ -161,7 +163,7 @@ def is_good(summary: Mapping[str, Any]) -> bool:
     return summary["headline"]["verdict"] == "better" and not grave
 
 
-def verdict_words(summary: Mapping[str, Any]) -> list[Text]:
+def verdict_words(summary: Mapping[str, Any]) -> list[str]:
     """Return whether the learner beats no model, by the paired difference on the same rows."""
     metric = leading(summary)
     if metric is None or metric["value"] is None:
@@ -179,8 +181,7 @@ def verdict_words(summary: Mapping[str, Any]) -> list[Text]:
         return [f"{value} {way} than no model on the same {where}, without an interval: {line(gain['reason'])}"]
     if gain["verdict"] == "better":
         p = f" (p = {gain['p']:.2g})" if gain["low"] <= 0 and gain["p"] is not None else ""
-        text = f"Better than no model{p} by {value} ({ends} on the same {where})."
-        return [Span(text, "good") if is_good(summary) else text]
+        return [f"Better than no model{p} by {value} ({ends} on the same {where})."]
     if gain["verdict"] == "worse":
         turned = {"value": -gain["value"], "low": -gain["high"], "high": -gain["low"]}
         value, ends = gap_words(turned, metric)
@@ -241,12 +242,13 @@ def _variance(summary: Mapping[str, Any]) -> str:
     return f"Explains {much} of the variance (R² {shown(found['value'], found)}{ends})."
 
 
-def _learner(headline: Mapping[str, Any]) -> str:
+def learner_words(headline: Mapping[str, Any]) -> str:
+    """Return the learner and how it was tested."""
     words = line(headline["chosen"] or headline["learner"] or "")
     return f"{words[:1].upper()}{words[1:]}, {line(headline['procedure'])}."
 
 
-def _checked(summary: Mapping[str, Any]) -> Text:
+def checked_words(summary: Mapping[str, Any]) -> Text:
     """Return what the checks of the data found, and nothing if it is not known whether there were any."""
     checks = summary.get("checks")
     if checks is None:
@@ -315,22 +317,27 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     before = fits + sum(rule["fits_before"] - rule["fits_after"] for rule in plan["passes"])
     needed = f"{fits:,} needed" if fits else "none needed (closed form)"
     work = f"{counted(before, 'fit')} asked for, {needed}" if before != fits else counted(fits, "fit")
-    missing = [one for one in summary["metrics"] if one["value"] is None and one is not metric and one["reason"]]
-    reasons = {line(one["reason"]): [] for one in missing} | {}
-    for one in missing:
-        reasons[line(one["reason"])].append(one["label"])
     infos = [one for one in gravest_first(summary["findings"]) if one["severity"] == "info"]
     more = f" (and {counted(len(infos) - 1, 'more note')})" if len(infos) > 1 else ""
     return {
         "means": risk["estimand"] if metric is None else _means(metric),
         "interval": (risk if metric is None else metric)["reason"] if metric is None or metric["low"] is None else None,
-        "no value": "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in reasons.items()),
+        "no value": no_value_words(summary),
         "chosen": _chosen(summary),
         "optimism": summary["verdict"]["flattery"],
         "note": f"{clipped(line(infos[0]['message']), 200)}{more}" if infos else None,
         **(summary.get("head") or {}),
         "work": f"{work}, {summary['seconds']['total']:.2g} s, seed {summary['about']['seed']}",
     }
+
+
+def no_value_words(summary: Mapping[str, Any]) -> str:
+    """Return why some metrics have no value; the leading one says so itself."""
+    reasons: dict[str, list[str]] = {}
+    for one in summary["metrics"]:
+        if one["value"] is None and one is not leading(summary) and one["reason"]:
+            reasons.setdefault(line(one["reason"]), []).append(one["label"])
+    return "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in reasons.items())
 
 
 def _means(metric: Metric) -> str:

@@ -32,10 +32,12 @@ from heldout.report.blocks import (
     Text,
     is_infinite,
 )
+from heldout.report.interval_strip import scale_of
 from heldout.report.svg import Drawn, draw_all
 from heldout.report.words import amount
 
 _FRAME = "heldout-view tex2jax_ignore mathjax_ignore"  # a dollar sign in a name is no formula
+STRIP = "strip"  # the name of the small scale of the leading number, which notebooks show too
 _BADGES = ("info", "warning", "error")
 _FLAT = 28  # characters: the cells of a column are not wrapped if none is longer
 _WHOLE = 500  # characters of a name that its tooltip holds
@@ -94,7 +96,7 @@ class Writer:
             case Code():
                 return self._code(block)
             case Figure(name, data):
-                return self._figures(name, data) if self.page else Html("")
+                return self._strip(data) if name == STRIP else self._figures(name, data) if self.page else Html("")
             case Details(title, opened=opened):
                 inside = self.blocks(block.blocks)
                 return self._details(title, inside, opened=opened)
@@ -265,6 +267,32 @@ class Writer:
             return named(cell, self.cell)
         return element("bdi", shortened(cell, self.cell)) if cell else Html("")
 
+    def _strip(self, summary: Any) -> Html:
+        """Return the small scale of the leading number: its interval, the folds and no model, with a legend."""
+        scale = scale_of(summary)
+        if scale is None:
+            return Html("")
+        ends = (scale.ticks[0][0], scale.ticks[-1][0])
+        marks = [self._element("line", css="axis", x1=ends[0], x2=ends[1], y1=40, y2=40)]
+        for place, words in scale.ticks:
+            marks += [self._element("line", css="axis", x1=place, x2=place, y1=40, y2=45)]
+            marks += [element("text", words, x=place, y=59, text_anchor="middle")]
+        legend = {"dot": "the number"}
+        if scale.low is not None and scale.high is not None:
+            width = round(scale.high - scale.low, 1)
+            marks += [self._element("rect", css="band", x=scale.low, y=22, width=width, height=12, rx=6)]
+            legend["band"] = "its interval"
+        for place in scale.folds:
+            marks += [self._element("line", css="fold", x1=place, x2=place, y1=36, y2=43)]
+            legend["fold"] = "folds"
+        if scale.no_model is not None:
+            marks += [self._element("circle", css="hollow", cx=scale.no_model, cy=28, r=4.5)]
+            legend["hollow"] = "no model"
+        marks += [self._element("circle", css="dot", cx=scale.value, cy=28, r=6)]
+        drawn = self._element("svg", *marks, css="scale", viewBox="0 0 320 64", role="img", aria_label=scale.words)
+        keys = (element("li", self._element("span", css=f"key {css}"), words) for css, words in legend.items())
+        return together(drawn, self._element("ul", *keys, css="legend"))
+
     def _figures(self, name: str, data: Any) -> Html:
         """Return the HTML of every panel of a figure, empty if nothing is drawn."""
         drawn = [self._figure(drawing) for drawing in draw_all(name, data, prefix=f"{name.replace('_', '-')}-")]
@@ -275,7 +303,7 @@ class Writer:
         unseen = element("span", f" of {drawn.title}", class_="unseen")
         return element(
             "figure",
-            element("figcaption", drawn.title, element("p", html(drawn.alt, self.text), aria_hidden="true")),
+            element("figcaption", drawn.title, element("p", html(drawn.caption, self.text)) if drawn.caption else ""),
             Html(drawn.svg),  # svg.py escapes what it draws
             self._details(together("The numbers", unseen), self._table(numbers)),
         )
