@@ -27,6 +27,7 @@ from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
 from heldout.results.figures import comparison_figure
 from heldout.results.headline import OF_ALL_LEARNERS, headline_of
+from heldout.results.metrics import leading_record
 from heldout.results.study_record import VERSION, Question, Request, StudyRecord, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
@@ -151,7 +152,8 @@ class Comparison(Reported):
         """Return the best learner by the score that leads the report, and the difference of each other one to it."""
         leads = {n: next(m.estimate for m in one.metrics or () if m.decides) for n, one in records.items()}
         handles = {name: result.handles for name, result in self.results.items()}
-        losses = {name: one.leading_record() for name, one in handles.items() if one is not None}
+        studies = {name: one.finished(records[name]) for name, one in handles.items() if one is not None}
+        losses = {name: leading_record(one) for name, one in studies.items()}
         options = next((one.question.options for one in handles.values() if one is not None), Options())
         values = {name: estimate.value for name, estimate in leads.items()}
         return against_best(values, losses, level=self.level, pool=options.pool, interval=options.interval)
@@ -208,6 +210,7 @@ def compare(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
@@ -223,7 +226,7 @@ def compare(
     ----------
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. A list gets the names of its classes.
-    X, y, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, options
+    X, y, test, groups, time, sample_weight, strata, positive, seed, jobs, backend, progress, options
         As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
@@ -250,7 +253,7 @@ def compare(
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, positive=positive, level=level, seed=seed, options=options)
     named = named_learners(learners)
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options

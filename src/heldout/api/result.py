@@ -25,7 +25,7 @@ from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE
 from heldout.results.figures import figures_of
 from heldout.results.figures_of_choices import candidate_rows
 from heldout.results.findings import STOPPED
-from heldout.results.metrics import columns_of
+from heldout.results.metrics import columns_of, metrics_of
 from heldout.results.selection import waiting_estimates
 from heldout.results.storage import load_record, save_record
 from heldout.results.study_record import StudyRecord, summarise
@@ -85,7 +85,9 @@ class Result(Reported):
     def with_metrics(self) -> StudyRecord:
         """The record with familiar scores, which are computed when they are first asked for."""
         if self.record_so_far.metrics is None and self.handles is not None:
-            self.record_so_far = replace(self.record_so_far, metrics=self.handles.metrics(self.record_so_far))
+            self.record_so_far = replace(
+                self.record_so_far, metrics=metrics_of(self.handles.finished(self.record_so_far))
+            )
         return self.record_so_far
 
     @cached_property

@@ -67,6 +67,7 @@ def compare(
             test=request.test,
             **request.roles,
             loss=request.loss,
+            positive=request.positive,
             level=request.level,
             seed=request.seed,
             rope=rope,

@@ -75,7 +75,14 @@ class PreparedQuestion:
         """The request to the library, without options."""
         asked = self.question
         roles = {"groups": asked.groups, "time": asked.time, "sample_weight": asked.weights, "strata": asked.strata}
-        return Request(test=self.test, roles=roles, loss=list(asked.loss) or None, level=asked.level, seed=asked.seed)
+        return Request(
+            test=self.test,
+            roles=roles,
+            loss=list(asked.loss) or None,
+            positive=asked.positive,
+            level=asked.level,
+            seed=asked.seed,
+        )
 
 
 def prepare(question: Question) -> PreparedQuestion:

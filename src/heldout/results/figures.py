@@ -57,13 +57,15 @@ def _folds(record: StudyRecord) -> Figure:
     risk, folds = record.estimates["risk"], record.tables["folds"]
     if risk.answer is not None:
         return {"none": f"Results of single parts are withheld, as answer={record.about['answer']!r} asks."}
+    lead = next((one for one in record.metrics or () if one.decides and len(one.folds) == len(folds["fold"])), None)
+    told = risk if lead is None else lead.estimate
     return {
-        **_scale(risk),
-        "points": rows_of({**{name: folds[name] for name in FOLD_COLUMNS}, "value": folds[risk.loss]}),
-        "value": risk.value,
-        "low": risk.low,
-        "high": risk.high,
-        "level": risk.level,
+        **_scale(told),
+        **({} if lead is None else {"loss": lead.label}),
+        "points": rows_of(
+            {**{name: folds[name] for name in FOLD_COLUMNS}, "value": folds[risk.loss] if lead is None else lead.folds}
+        ),
+        **{name: getattr(told, name) for name in ("value", "low", "high", "level")},
     }
 
 

@@ -128,6 +128,7 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
         "candidates": study.search.size,
         "losses": [loss.name for loss in study.reported],
         **({} if race is None else {"race": race}),
+        "positive": question.positive,
         "chosen_by": study.search.losses[0].name if study.search.tuned else None,
         "test": outer.recipe.words,
         "validation": outcome.account.inner,

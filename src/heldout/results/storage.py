@@ -137,7 +137,8 @@ def _packed_metric(metric: Metric) -> dict[str, Any]:
 
 
 def _unpacked_metric(stored: _StoredMetric) -> Metric:
-    return Metric(**{**msgspec.structs.asdict(stored), "estimate": Estimate.from_dict(stored.estimate), "folds": tuple(stored.folds)})
+    made = {"estimate": Estimate.from_dict(stored.estimate), "folds": tuple(stored.folds)}
+    return Metric(**{**msgspec.structs.asdict(stored), **made})
 
 
 class _StoredRecord(msgspec.Struct):

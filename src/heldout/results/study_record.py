@@ -34,6 +34,7 @@ class Request:
     test: Any = None
     roles: Mapping[str, Any] = field(default_factory=dict)  # those declared of groups, time, sample_weight, strata
     loss: Any = None
+    positive: Any = None  # the class that scores of one class speak of
     level: float = 0.95
     seed: int = 0
     options: Options | None = None
@@ -61,6 +62,7 @@ class Question:
     test: Any  # the strategy that drew the test splits
     pairs: PairsOfBlocks | None = None  # the extra fits of an interval that needs them
     curve: Study | None = None  # the study of a learning curve; None if not asked for
+    positive: Any = None  # the class that scores of one class speak of
     asks_loss: bool = True  # whether anyone chose the loss; else it is what learners take by default
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from heldout.base.responses import Responses
 from heldout.engine.run import Outcome
 from heldout.engine.stream_passes import Tally
-from heldout.losses import needed_methods
 from heldout.results.test_losses import TestLosses
 from heldout.search.search import Search
 from heldout.study.answers import PanelTable, mean_over_parts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -11,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-from heldout.base.errors import HeldoutError
 from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
-from heldout.base.warnings import catch_warnings
 from heldout.engine.run import Outcome
 from heldout.engine.stream_passes import Tally
 from heldout.engine.stream_sample import SampledRows
-from heldout.losses import Loss, family_of, is_pooled, mean_loss, parts_score, pool_score, row_losses
+from heldout.losses import AREA, Loss, family_of, is_pooled, parts_score, pool_score, row_losses
 from heldout.results import evidence
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.auc import area_influences
@@ -29,6 +26,8 @@ from heldout.splits.drawn import Splits
 from heldout.study.answers import Rows as RowLosses
 from heldout.study.study import OUTER, TEST, Study
 from heldout.task import Task
+
+RANKING = ("predict_proba", "decision_function")  # the responses that AUC of several classes ranks rows by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,40 +59,11 @@ def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0) -> TestLoss
     records = []
     for number, loss in enumerate(outcome.study.reported):
         known = [(one.losses[number], one.row_losses[number]) for one in parts]
-        record = _record(task, outcome, loss, parts, known=known, everywhere=everywhere)
-        records.append(record if outcome.stream is None else _record_of_stream(record, outcome, loss, number, task))
+        record = record_of(task, outcome, loss, parts, known=known, everywhere=everywhere)
+        if outcome.stream is not None:
+            record = record_of_stream(record, outcome, loss, task, pooled=outcome.stream.pooled[number])
+        records.append(record)
     return TestLosses(parts=parts, records=tuple(replace(record, seed=seed) for record in records))
-
-
-def further_record(task: Task, outcome: Outcome, losses: TestLosses, loss: Loss, *, pool: bool | None = None) -> Record:
-    """Build the record of a loss that the study was not asked for, from the responses of its tested predictors."""
-    known = _scored(task, outcome.study.splits[OUTER], loss, losses.parts, pool=pool)
-    everywhere = evidence.fold_predictor_responses(outcome)
-    record = _record(task, outcome, loss, losses.parts, known=known, everywhere=everywhere)
-    return replace(record, seed=losses.records[0].seed)
-
-
-def _scored(
-    task: Task, outer: Splits, loss: Loss, parts: Sequence[TestedPart], *, pool: bool | None
-) -> list[tuple[float, Floats | None]]:
-    """Return the loss of each tested part and its row losses; NaN where it is not defined, as AUC of a single class."""
-    if loss.rows is None and is_pooled(loss) and pool is not False:
-        return [(np.nan, None)] * len(parts)  # it is computed of all held-out rows together
-    return [_scored_part(task, outer.held_rows(one.part), loss, one.responses) for one in parts]
-
-
-def _scored_part(task: Task, held: Rows, loss: Loss, responses: Responses | None) -> tuple[float, Floats | None]:
-    if responses is None:
-        return np.nan, None
-    y, weight = task.y[held], None if task.weight is None else task.weight[held]
-    with catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            rows = row_losses(loss, y, responses)
-            mean = mean_loss(loss, y, responses, weight) if rows is None else float(np.average(rows, weights=weight))
-        except (HeldoutError, ValueError, FloatingPointError):
-            return np.nan, None
-    return mean, rows
 
 
 def _tested_parts(
@@ -115,7 +85,7 @@ def _tested_parts(
             yield TestedPart(part=part, losses=losses, row_losses=rows, responses=responses)
 
 
-def _record(
+def record_of(
     task: Task,
     outcome: Outcome,
     loss: Loss,
@@ -165,20 +135,20 @@ def _only_estimator(study: Study) -> Any:
     return families[0].estimator if len(families) == 1 else None
 
 
-def _record_of_stream(record: Record, outcome: Outcome, loss: Loss, number: int, task: Task) -> Record:
-    """Add to the record of a stream what its kept rows or its sampled rows give."""
+def record_of_stream(record: Record, outcome: Outcome, loss: Loss, task: Task, *, pooled: float | None) -> Record:
+    """Add to the record of a stream what its kept rows or its sampled rows give, and its score of all rows together."""
     assert outcome.stream is not None
     stream, study = outcome.stream, outcome.study
-    value, sampled = stream.pooled[number], stream.sampled
-    if value is not None:
-        record = replace(record, pooled=PooledScore(value=value))
+    sampled = stream.sampled
+    if pooled is not None:
+        record = replace(record, pooled=PooledScore(value=pooled))
     kept = stream.kept is not None and all(one.predicted for one in stream.kept)
     if stream.kept is not None and kept:
         record = replace(record, rows=tuple(np.concatenate(one.rows).astype(np.intp) for one in stream.kept))
         record = record if task.classification else _with_numbers(record, stream.kept, loss)
     if sampled is None or np.isnan(record.fold_losses).any():  # a failed loss has no row losses either
         return record
-    sample = _record_of_sample(record, sampled, study, loss)
+    sample = record_of_sample(record, sampled, study, loss)
     if not kept:
         return replace(record, sample=replace(sample, share=len(sampled.task) / task.size))
     if task.classification and len(sampled.task) == task.size:  # only the sample has probabilities
@@ -196,7 +166,7 @@ def _with_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
     return replace(record, answers=Answers(truth=evidence.as_floats(truth), predicted=evidence.as_floats(predicted)))
 
 
-def _record_of_sample(record: Record, sampled: SampledRows, study: Study, loss: Loss) -> Record:
+def record_of_sample(record: Record, sampled: SampledRows, study: Study, loss: Loss) -> Record:
     """Build the record of the sampled rows of a stream, with all responses on them."""
     task, outer = sampled.task, sampled.outer
     rows = evidence.in_parts(outer, outer.held)
@@ -334,19 +304,47 @@ def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Resp
     if loss.asks_predictor or not _has_rules(loss, task):
         return None
     if family_of(loss) == "auc":
-        return _mean_area(task, y, responses, weights)
+        return _mean_area(task, y, evidence.ranking_scores(responses, np.asarray(task.classes)), weights, code=1)
+    if loss.scorer is AREA:
+        return _mean_area_of_rest(task, y, responses, weights)
     return (pool_score if is_pooled(loss) else parts_score)(loss, y, responses, weights)
 
 
 def _mean_area(
-    task: Task, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
+    task: Task,
+    y: Sequence[NDArray[Any]],
+    scores: Sequence[Floats] | None,
+    weights: Sequence[Floats] | None,
+    *,
+    code: int,
 ) -> PooledScore | None:
-    """Return minus the mean ROC AUC over the parts, with the influence of each row; None if a part lacks a class."""
-    classes = np.asarray(task.classes)
-    scores, positive = evidence.ranking_scores(responses, classes), evidence.as_floats([one == classes[1] for one in y])
+    """Return minus the mean ROC AUC of one class over the parts, with the influence of each row.
+
+    None without scores, or if a part lacks the class or all others.
+    """
+    positive = evidence.as_floats([one == np.asarray(task.classes)[code] for one in y])
     masses = [np.ones(len(one)) for one in y] if weights is None else weights
-    both = all(mass[one == code].any() for mass, one in zip(masses, positive, strict=True) for code in (0, 1))
+    both = all(mass[one == side].any() for mass, one in zip(masses, positive, strict=True) for side in (0, 1))
     if scores is None or not both:
         return None
     area, influence = area_influences(scores, positive, weights, grouped=task.groups is not None)
     return PooledScore(value=-area, influence=tuple(-part for part in influence))
+
+
+def _mean_area_of_rest(
+    task: Task, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
+) -> PooledScore | None:
+    """Return the mean over classes of minus the ROC AUC of each against all others, with the influence of each row."""
+    areas = list[PooledScore]()
+    for code in range(len(np.asarray(task.classes))):
+        columns = (evidence.class_column(responses, np.asarray(task.classes), code, method) for method in RANKING)
+        scores = next((one for one in columns if one is not None), None)
+        area = _mean_area(task, y, scores, weights, code=code)
+        if area is None:
+            return None
+        areas.append(area)
+    influences = zip(*(one.influence or () for one in areas), strict=True)
+    return PooledScore(
+        value=float(np.mean([one.value for one in areas])),
+        influence=tuple(np.mean(of_classes, axis=0) for of_classes in influences),
+    )
