@@ -141,11 +141,11 @@ class Comparison(Reported):
         }
         if figures:
             folds = {name: one.tables["folds"] for name, one in records.items()}
-            summary["figures"] = {
-                "comparison": plain(
-                    comparison_figure(self.ranking, summary["pairs"], folds, rope=self.rope, level=self.level)
-                )
-            }
+            leads = {name: next(m for m in one.metrics or () if m.decides) for name, one in records.items()}
+            drawn = comparison_figure(
+                self.ranking, summary["pairs"], folds, rope=self.rope, level=self.level, leads=leads
+            )
+            summary["figures"] = {"comparison": plain(drawn)}
         return summary
 
     def _against_best(self, records: Mapping[str, StudyRecord]) -> tuple[str | None, list[dict[str, Any]]]:

@@ -95,7 +95,10 @@ def verdict_lines(summary: Mapping[str, Any]) -> list[str]:
     clauses += [f"{_named(by['better'])} is nevertheless shown to be better"] if by["better"] else []
     clauses += [f"{_named(by['not compared'])} cannot be compared"] if by["not compared"] else []
     lines += [f"{'; '.join(clauses)}."] if clauses else []
-    lines += [f"Simplest that cannot be told from the best: {line(verdict['simplest'])}."] if verdict["simplest"] else []
+    if verdict["simplest"] == best:
+        lines += ["It is also the simplest of them."]
+    elif verdict["simplest"]:
+        lines += [f"Simplest that cannot be told from the best: {line(verdict['simplest'])}."]
     return lines
 
 
@@ -138,7 +141,7 @@ def leaders_table(summary: Mapping[str, Any]) -> Table:
             )
         )
     label, level = ("", "interval") if first is None else (first["label"], f"{level_words(first['level'])} interval")
-    head = ("", label, level, "less the best", "", "verdict")
+    head = ("learner", label, level, "less the best", "interval", "verdict")
     return Table(title="", head=head, rows=tuple(rows), brief=MOST_PAIRS, key="ranking")
 
 
@@ -161,7 +164,8 @@ def pairs_table(pairs: Sequence[Mapping[str, Any]]) -> Table:
     )
     level = f"{level_words(pairs[0]['interval_level'])} interval" if pairs else "interval"
     head = ("first", "second", "difference", level, "what it shows")
-    title = "Differences of all pairs, first less second"
+    by = f" by {line(pairs[0]['loss'])}" if pairs and pairs[0].get("loss") else ""
+    title = f"Differences of all pairs{by}, first less second"
     return Table(title=title, head=head, rows=rows, brief=MOST_PAIRS, most=500, key="pairs")
 
 

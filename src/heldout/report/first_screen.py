@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from heldout.base.rounding import digits_of, percent, rounded
 from heldout.base.words import NOTHING, choice_words, clipped, line, shortened
 from heldout.report.blocks import Block, Cell, Facts, Figure, Headline, Line, Lines, Number, Span, Style, Table, Text
-from heldout.report.words import amount, counted, digits_of, level_words, percent, rounded
+from heldout.report.words import amount, counted, level_words
 
 WIDE = 78  # characters of a line that may not wrap on a terminal of 80 columns
 MOST_GRAVE = 4  # findings above the table; the others are counted
@@ -89,6 +90,8 @@ def data_words(headline: Mapping[str, Any]) -> str:
 
 def shown(value: Any, metric: Metric, *, share: bool = True, sign: bool = False) -> str:
     """Return a value of a metric, rounded as its interval asks; shares in per cent where `share` is set."""
+    if not isinstance(value, int | float):
+        return amount(value)
     digits = digits_of(metric["low"], metric["high"])
     if metric["unit"] == "share" and share:
         return percent(value, 3 if digits is None else digits)
@@ -307,7 +310,7 @@ def metrics_table(metrics: Sequence[Metric]) -> Table:
     ]
     level = level_words(metrics[0]["level"]) if metrics else ""
     kept = tuple(rows) if len(rows) > 1 else ()
-    return Table(title="", head=("", "held out", f"{level} interval", "no model"), rows=kept, key="metrics")
+    return Table(title="", head=("score", "held out", f"{level} interval", "no model"), rows=kept, key="metrics")
 
 
 def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:

@@ -23,6 +23,7 @@ from heldout.report.html import PAGE, STRIP, asset, named, sort_key
 from heldout.report.first_screen import (
     data_words,
     headline_parts,
+    is_good,
     leading,
     learner_words,
     severity_words,
@@ -106,6 +107,8 @@ def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
         "heading": named(title, 100),
         "setting": [data_words(headline), learner_words(headline).removesuffix(".")],
         "sentence": verdict["sentence"],
+        "against": " ".join(verdict_words(summary)),
+        "good": is_good(summary),
         "key": {
             "label": label,
             "loss": "higher is better" if metric["greater_is_better"] else "lower is better",
@@ -118,7 +121,6 @@ def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
             "facts": PAGE.block(Facts({**estimate_facts({**risk, **metric}), "training rows": row_count(risk["train_size"])})),
         },
         "points": {
-            "Against no model at all": " ".join(verdict_words(summary)),
             "Why there is no interval" if metric["low"] is None else "What the interval promises": verdict["promise"],
             "The number that chose": verdict["optimism"],
             "The model to ship": summary["covers"]["sentence"],
@@ -141,6 +143,8 @@ def _comparison_head(summary: Mapping[str, Any]) -> dict[str, Any]:
             f"test, the same for all: {summary['about']['test']}",
         ],
         "sentence": " ".join(verdict_lines(summary)),
+        "against": "",
+        "good": False,
         "key": None,
         "points": {"What the intervals promise": verdict["promise"], "To be surer": " ".join(verdict["surer"])},
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import floor, isfinite, log10
 from typing import Any
 
 from heldout.base.words import line, number, share, shortened

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.base.shown import plain
 from heldout.results.figures_of_choices import parameters_figure, stability_figure
+from heldout.results.metrics import Metric
 from heldout.results.study_record import StudyRecord, is_shown, rows_of
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.risk.estimate import Estimate
@@ -125,21 +126,30 @@ def comparison_figure(
     *,
     rope: float | None,
     level: float,
+    leads: Mapping[str, Metric],
 ) -> dict[str, Any]:
     """Return the ranking with intervals, the differences of pairs, and the losses of each learner by test part.
 
-    `folds` has the table of test parts of each learner that has a result.
+    `folds` has the table of test parts of each learner that has a result, `leads` the score of each that leads.
     """
     first = next(iter(ranking.values()))
     names = [name for name in ranking if name in folds]
+    values = {name: list(folds[name][first.loss]) for name in names}
+    score: dict[str, Any] = {}
+    if leads.keys() == ranking.keys():
+        lead = next(iter(leads.values()))
+        score = {"score": {"loss": lead.label, "greater_is_better": lead.estimate.greater_is_better}}
+        ranking = {name: leads[name].estimate for name in ranking}
+        values = {name: list(leads[name].folds) for name in names}
     return {
+        **score,
         "loss": first.loss,
         "greater_is_better": first.greater_is_better,
         "rope": rope,
         "level": level,
         "pairs": [_only(pair, "first", "second", "difference", "low", "high", "verdict") for pair in pairs],
         "ranking": [{"name": n, **_only(e.as_dict(), "value", "low", "high", "level")} for n, e in ranking.items()],
-        "folds": {"names": names, "values": [list(folds[name][first.loss]) for name in names]},
+        "folds": {"names": names, "values": list(values.values())},
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
 
+from heldout.base.rounding import digits_of, percent, rounded
 from heldout.base.words import share
 from heldout.risk.estimands import Sizes, Subject, risk_words, rows_words
 from heldout.risk.estimate import Estimate
@@ -162,8 +163,15 @@ def _optimism(risk: Estimate, best: Estimate | None, leads: Leading) -> dict[str
     both = Sizes.of([risk.train_size or 0.0, best.train_size or 0.0])
     if both is not None and both.range is not None:
         text += " Part of it comes from the different training sizes."
-    much = f"is {_size(quoted, gap)} too good" if gap > 0 else "is not too good here"
-    return {"optimism": text, "flattery": f"the best validation score ({number}) {much}"}
+    return {"optimism": text, "flattery": _flattery(quoted, turn(best.value), gap)}
+
+
+def _flattery(quoted: Estimate, best: float, gap: float) -> str:
+    """Return in a line by how much the best validation score is too good, rounded as the number to quote."""
+    digits, share = digits_of(quoted.low, quoted.high), quoted.loss in _SHARES
+    score = percent(best, digits or 3) if share else rounded(best, digits)
+    size = f"{percent(gap, digits or 3).removesuffix(' %')} points" if share else rounded(gap, digits)
+    return f"the best validation score ({score}) is {f'{size} too good' if gap > 0 else 'not too good here'}"
 
 
 def _turned(loss: str, leading: str) -> Callable[[float], float] | None:
