@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 
-LABEL = 9  # characters of the names of facts
+LABEL = 10  # characters of the names of facts
 PLAIN = 80  # columns that indented prose is wrapped at in plain text
 
 
