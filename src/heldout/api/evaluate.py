@@ -72,10 +72,8 @@ def evaluate(
     groups, time, sample_weight, strata : array-like or column name, optional
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
-        What is estimated; the first of several is ``result.risk``. None takes the learner's own loss. Usual names are
-        "accuracy", "auc", "logloss", "brier", "f1", "rmse", "mae" and "r2"; scikit-learn's names of scorers work too.
-    positive : label, optional
-        The class that F1, precision, recall and average precision speak of, where the target has two classes.
+        What is estimated, such as "auc", "logloss", "rmse" or any scorer; the first of several is ``result.risk``. None
+        takes the learner's own loss. Of two classes, `positive` is the one that F1, precision and recall speak of.
     level : float
         The level of the intervals.
     seed : int

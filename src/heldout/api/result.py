@@ -25,6 +25,7 @@ from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE
 from heldout.results.figures import figures_of
 from heldout.results.figures_of_choices import candidate_rows
 from heldout.results.findings import STOPPED
+from heldout.results.headline import hides_rare_classes, rare_class_finding
 from heldout.results.metrics import columns_of, metrics_of
 from heldout.results.selection import waiting_estimates
 from heldout.results.storage import load_record, save_record
@@ -83,12 +84,14 @@ class Result(Reported):
         return self.with_metrics()
 
     def with_metrics(self) -> StudyRecord:
-        """The record with familiar scores, which are computed when they are first asked for."""
-        if self.record_so_far.metrics is None and self.handles is not None:
-            self.record_so_far = replace(
-                self.record_so_far, metrics=metrics_of(self.handles.finished(self.record_so_far))
-            )
-        return self.record_so_far
+        """The record with familiar scores, which are computed when they are first asked for, and what they reveal."""
+        record = self.record_so_far
+        if record.metrics is None and self.handles is not None:
+            metrics = metrics_of(self.handles.finished(record))
+            rare = rare_class_finding(record.about, metrics)
+            found = record.findings if rare is None else (*record.findings, rare)
+            self.record_so_far = record = replace(record, metrics=metrics, findings=found)
+        return record
 
     @cached_property
     def metrics(self) -> Any:
@@ -203,7 +206,8 @@ class Result(Reported):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return (*self.record_so_far.findings, *self._late_findings)
+        late = hides_rare_classes(self.record_so_far.about)
+        return (*(self.with_metrics() if late else self.record_so_far).findings, *self._late_findings)
 
     @property
     def covers(self) -> Covers:

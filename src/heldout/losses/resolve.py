@@ -54,7 +54,8 @@ def resolve_losses(loss: Any, *, classification: bool) -> tuple[Loss, ...]:
     if not losses:
         raise LossError("No loss was given. Leave loss out for the default, or name at least one.")
     for resolved in losses:
-        if isinstance(resolved.rows, OwnRows) and (resolved.name in BUILT_IN or resolved.name in get_scorer_names()):
+        known = {*BUILT_IN, *FAMILIAR, *get_scorer_names()}
+        if isinstance(resolved.rows, OwnRows) and resolved.name in known:
             raise LossError(
                 f"{resolved.name!r} is the name of a known loss, and reports would speak of that one. Give yours "
                 "another: row_loss(…, name=…)."

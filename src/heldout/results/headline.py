@@ -2,85 +2,42 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from heldout.base.words import clipped, line
+from heldout.base.findings import Finding
+from heldout.engine.run import Outcome
 from heldout.results.metrics import Metric
-from heldout.search.search import Search
-from heldout.splits.drawn import Splits
-from heldout.study.study import OUTER, Study
+from heldout.study.in_words import family_words, learner_words, procedure_words
 from heldout.task import Task
 
 MOST_CLASSES = 20  # that are listed with their shares
 OF_ALL_LEARNERS = ("name", "target", "source", "rows", "columns", "classes", "median", "metric")  # in a comparison
 
 
-def facts_of(task: Task, study: Study) -> dict[str, Any]:
-    """Return the facts of a headline that need the task and the study, as plain values of `about`."""
-    search = study.search
+def facts_of(task: Task, outcome: Outcome) -> dict[str, Any]:
+    """Return the facts of a headline that need the task and the study, as plain values of `about`.
+
+    They are words, and the rows of each class or the median of a numeric target, where they are known.
+    """
     return {
-        "learner_words": ("tuned " if search.tuned else "") + _learner_words(search),
-        "procedure": _procedure(study),
-        **_target_facts(task),
+        "learner_words": learner_words(outcome.study.search),
+        "procedure": procedure_words(outcome.study),
+        **_target_facts(task, None if outcome.stream is None else outcome.stream.targets.counts.sum(axis=0)),
     }
 
 
-def _target_facts(task: Task) -> dict[str, Any]:
-    """Return the rows of each class, or the median of a numeric target; nothing where y is no single column."""
+def _target_facts(task: Task, counts: Any) -> dict[str, Any]:
+    if counts is not None:  # of a stream
+        return {} if task.classes is None else {"class_rows": counts.tolist()}
     if task.y.ndim != 1 or len(task.y) != task.size:
         return {}
     if task.classes is not None:
         return {"class_rows": np.bincount(np.searchsorted(task.classes, task.y), minlength=len(task.classes)).tolist()}
     return {"median": float(np.median(task.y))} if task.y.dtype.kind in "iuf" else {}
-
-
-def _learner_words(search: Search) -> str:
-    """Return the families of a learner in words, never a Pipeline's repr.
-
-    >>> _spaced("HistGradientBoostingClassifier")
-    'hist gradient boosting'
-    """
-    if len(search.families) > 1:
-        names = [_spaced(line(family.name)) for family in search.families]
-        return f"choice among {', '.join(names[:-1])} and {names[-1]}"
-    model = search.families[0].estimator
-    while hasattr(model, "steps") and model.steps:
-        model = model.steps[-1][1]
-    return _spaced(type(model).__name__)
-
-
-def _spaced(name: str) -> str:
-    """Return the name of a class in words, without its kind."""
-    name = re.sub(r"(?<=.)(Classifier|Regressor|Regression)$", "", name) if name != "LogisticRegression" else name
-    return clipped(" ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]+|[^A-Z]+", name)).lower(), 60)
-
-
-def _procedure(study: Study) -> str:
-    """Return how the learner was tested, in the words of a textbook."""
-    outer = study.splits[OUTER]
-    words = _words_of_splits(outer)
-    inner = study.search.tuned and bool(study.choices)
-    return f"nested {words}" if inner and outer.parts > 1 and not words.startswith("each") else words
-
-
-def _words_of_splits(outer: Splits) -> str:
-    recipe = outer.recipe
-    parts = outer.parts // recipe.repeats
-    again = f", repeated {recipe.repeats} times" if recipe.repeats > 1 else ""
-    if recipe.kind in ("kfold", "shared"):
-        return f"{parts}-fold cross-validation{again}"
-    if recipe.kind == "loo":
-        return "leave-one-out" if not recipe.grouped else "leave-one-group-out"
-    if recipe.kind == "forward":
-        return f"each test on the {'block' if parts == 1 else f'{parts} blocks'} after its training rows"
-    if outer.parts == 1:
-        return f"one test set of {len(outer.held):,} rows"
-    return f"{outer.parts} random test sets" if recipe.kind == "resample" else f"{outer.parts} test sets"
 
 
 def headline_of(about: Mapping[str, Any], metrics: Sequence[Metric], choices: Sequence[Mapping[str, Any]]) -> Any:
@@ -113,6 +70,38 @@ def _chosen(about: Mapping[str, Any], choices: Sequence[Mapping[str, Any]]) -> s
     counts = Counter(str(one["family"]) for one in choices if one["candidate"] >= 0)
     if len(about["families"]) < 2 or not counts:
         return None
-    names = [_spaced(line(name)) for name in about["families"]]
-    best = " and ".join(f"{_spaced(line(name))} in {count}" for name, count in counts.most_common(3))
+    names = [family_words(name) for name in about["families"]]
+    best = " and ".join(f"{family_words(name)} in {count}" for name, count in counts.most_common(3))
     return f"Chosen in each fold among {', '.join(names[:-1])} and {names[-1]} ({best} of {counts.total()})"
+
+
+RARE = 0.2  # the share of all rows outside the commonest class below which accuracy hides them
+
+
+def hides_rare_classes(about: Mapping[str, Any]) -> bool:
+    """Return whether nearly all rows are of one class, so that always answering it has a high accuracy."""
+    rows = about.get("class_rows") or []
+    return len(rows) > 1 and about.get("answer", "full") == "full" and 1 - max(rows) / max(sum(rows), 1) < RARE
+
+
+def rare_class_finding(about: Mapping[str, Any], metrics: Sequence[Metric]) -> Finding | None:
+    """Return H105 if accuracy leads although nearly all rows are of one class, with a score to decide by instead."""
+    leads = next((one for one in metrics if one.decides), None)
+    if not hides_rare_classes(about) or leads is None or leads.label not in ("accuracy", "error rate"):
+        return None
+    rows, classes = about["class_rows"], about["classes"]
+    common = int(np.argmax(rows))
+    rest = 1 - rows[common] / sum(rows)
+    which = repr(classes[1 - common]) if len(classes) == 2 else f"not {classes[common]!r}"
+    text = f"{100 * rest:.2g} % of the rows are {which}: accuracy hides them. "
+    by_name = {one.estimate.loss: one for one in metrics if one.estimate.value is not None}
+    best = next((by_name[name] for name in ("auc", "balanced_accuracy") if name in by_name), None)
+    if best is not None:
+        one, verdict = best.estimate, best.against.verdict
+        better = {"better": "is better than", "worse": "is worse than"}.get(verdict, "is not shown to beat")
+        between = "" if one.low is None or one.high is None else f" ({one.low:.3f} to {one.high:.3f})"
+        text += f"By {best.label} the learner {better} chance: {one.value:.3f}{between}. "
+    names = dict.fromkeys(["balanced_accuracy"] if best is None else [best.estimate.loss, "balanced_accuracy"])
+    names = {"logloss": None} if "stream" in about else names  # a stream takes losses of rows alone
+    ways = " or ".join(f"loss={name!r} (--loss {name})" for name in names)
+    return Finding(code="H105", severity="warning", message=f"{text}Decide by {ways}.")

@@ -16,6 +16,7 @@ from heldout.base.responses import Responses
 from heldout.base.shown import plain
 from heldout.engine.run import Outcome
 from heldout.engine.stream_sample import SampledRows
+from heldout.kernels.claims import chain_of
 from heldout.losses import Loss, default_losses, for_target, is_pooled, label_and_unit
 from heldout.results.estimates import risk_estimand, risk_name, sizes_of
 from heldout.results.further_losses import further_record, record_in_stream
@@ -183,7 +184,7 @@ def _further(study: Finished, loss: Loss, *, decides: bool) -> Metric:
     if reason is None and study.outcome.stream is not None:
         found = record_in_stream(study.task, study.outcome, study.losses, loss)
         record, sampled = found or (None, None)
-        reason = None if found else f"No value: a stream tells it only where it is asked for, as a loss: {loss.name!r}."
+        reason = None if found else _reason_in_stream(loss)
     elif reason is None:
         record = further_record(study.task, study.outcome, study.losses, loss, pool=study.options.pool)
     if record is None:
@@ -194,13 +195,14 @@ def _further(study: Finished, loss: Loss, *, decides: bool) -> Metric:
     else:
         against = _against(study, loss, record, sampled=sampled)
     estimate = _estimate(study, loss, record, reason=reason)
-    if estimate.value is not None and sampled is not None:
+    if estimate.value is not None and sampled is not None and len(sampled.task) < study.task.size:
         rows = f"{len(sampled.task):,} of {study.task.size:,} rows"
         estimate = replace(
             estimate, reason=f"From a random sample of the stream: {rows}. {estimate.reason or ''}".strip()
         )
     if estimate.low is not None and study.looks_before:
-        estimate = replace(estimate, **dict.fromkeys(_OF_INTERVALS), reason=f"No interval: {LOOKED_BEFORE}")
+        cleared: dict[str, Any] = dict.fromkeys(_OF_INTERVALS)
+        estimate = replace(estimate, **cleared, reason=f"No interval: {LOOKED_BEFORE}")
     return _metric(loss, estimate, against, asked=False, decides=decides)
 
 
@@ -225,7 +227,14 @@ def _reason_of_none(study: Finished, loss: Loss) -> str | None:
     why = study.outcome.study.everywhere.unrecorded
     if why:
         return f"No value: {why}, so its {what} were not asked for. Naming it as a loss does: {loss.name!r}."
-    return f"No value: the learner gives no {what} for every test row."
+    models = (chain_of(family.estimator)[-1][1] for family in study.outcome.study.search.families)
+    return f"No value: {' or '.join(dict.fromkeys(type(one).__name__ for one in models))} gives no {what}."
+
+
+def _reason_in_stream(loss: Loss) -> str:
+    alone = loss.rows is not None  # the loss of each row can be added up as the rows pass
+    way_out = f"It is told where it is asked for, as a loss: {loss.name!r}." if alone else "Load the data for it."
+    return f"No value: a stream keeps no rows of a single test set. {way_out}"
 
 
 def _has_none(responses: Responses, methods: tuple[str, ...]) -> bool:

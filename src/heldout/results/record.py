@@ -141,7 +141,7 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
         "seed": question.seed,
         "level": question.level,
         "environment": environment(),
-        **facts_of(task, study),
+        **facts_of(task, outcome),
         **({"no_predictions": f"This is a study of a stream: {NO_ROWS}"} if stream else {}),
     }
 

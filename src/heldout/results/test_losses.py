@@ -105,8 +105,8 @@ def record_of(
     kept = there if len(there) == outer.parts else None
     answered = tuple(one.responses for one in parts if one.responses is not None)
     responses = answered if len(answered) == outer.parts and not isinstance(outer, CellSplits) else None
-    known_of_rows = None if responses is None else _without_recorded(responses, loss, study.everywhere.recorded)
-    answers = known_of_rows and evidence.answers_of(task, outer, loss, known_of_rows, _only_estimator(study))
+    told = None if responses is None else _without_recorded(responses, loss, study.everywhere.recorded)
+    answers = None if told is None else evidence.answers_of(task, outer, loss, told, _only_estimator(study))
     return Record(
         **recipe_of(task, study, loss),
         fold_losses=folds,
