@@ -18,6 +18,7 @@ MOST_LISTED = 20  # classes in a summary
 MOST_CHOICES = 3
 MESSAGE = 500  # characters of a finding: its way out comes last, and errors of fits can be long
 GRAVE_FIRST = ("error", "warning", "info")
+RARE = "H105"  # the finding that tells how well rows of a rare class are ranked
 IN_PYTHON = 'result.report("study.html") for a page, result.predictor for the model'
 Metric = Mapping[str, Any]
 
@@ -216,7 +217,8 @@ def _where(folds: Sequence[Mapping[str, Any]]) -> str:
 def _ranking(summary: Mapping[str, Any]) -> str:
     """Return how well the rows are ranked, which shows more than a score of answers where a class is rare."""
     ranks = next((one for one in summary["metrics"] if one["name"] in ("auc", "roc_auc")), None)
-    if ranks is None or ranks["value"] is None or ranks is leading(summary):
+    told = any(finding["code"] == RARE for finding in summary["findings"])
+    if told or ranks is None or ranks["value"] is None or ranks is leading(summary):
         return "."
     words = f"AUC {shown(ranks['value'], ranks)}" + (f" ({ends_words(ranks)})" if ranks["low"] is not None else "")
     better = (ranks["gain"] or {}).get("verdict") == "better"
