@@ -175,6 +175,7 @@ def compare(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    slices: Any = None,
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
@@ -190,7 +191,7 @@ def compare(
     ----------
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. A list gets the names of its classes.
-    X, y, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, options
+    X, y, test, groups, time, sample_weight, strata, slices, seed, jobs, backend, progress, options
         As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
@@ -217,7 +218,7 @@ def compare(
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options, slices=slices)
     named = named_learners(learners)
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from heldout.base.findings import Finding
@@ -26,6 +28,15 @@ CURVE = "learning curve"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slice:
+    """Holds a way to divide the rows into subgroups."""
+
+    name: str
+    codes: NDArray[np.intp]  # of each row of the task
+    labels: tuple[str, ...]  # of each code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Request:
     """Holds the unchecked arguments of a call; see :func:`heldout.evaluate`."""
 
@@ -35,6 +46,7 @@ class Request:
     level: float = 0.95
     seed: int = 0
     options: Options | None = None
+    slices: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,6 +73,7 @@ class Question:
     curve: Study | None = None  # the study of a learning curve; None if not asked for
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
+    slices: tuple[Slice, ...] = ()
 
     @property
     def has_one_test_set(self) -> bool:

@@ -150,6 +150,8 @@ def prediction_columns(task: Task, outcome: Outcome, losses: TestLosses) -> Colu
         **_split_columns("y", task.y[every]),
         **_split_columns("predict", np.concatenate([np.asarray(one.predict) for one in responses])),
     }
+    if task.weight is not None:
+        columns["sample_weight"] = task.weight[every]
     if any("predict_proba" in alternatives for alternatives in needed_methods(study.reported)):
         columns.update(_probability_columns(task, responses))
     decisions = [one.decision_function for one in responses]

@@ -1,0 +1,277 @@
+"""Estimates the risk in subgroups of the held-out rows, with intervals that hold together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.base.errors import HeldoutError, RoleError, did_you_mean
+from heldout.base.options import Options
+from heldout.base.responses import cut_rows
+from heldout.base.warnings import catch_warnings
+from heldout.base.words import clipped
+from heldout.base.words import number as as_text
+from heldout.losses import Loss, mean_loss
+from heldout.results.study_record import Columns, Slice, StudyRecord, rows_of
+from heldout.results.test_losses import TestedPart, TestLosses, pooled_score
+from heldout.risk.estimands import Estimand, Subject
+from heldout.risk.estimate import Estimate
+from heldout.risk.estimate_risk import WITH_FITS, estimate_risk
+from heldout.risk.record import Answers, Floats, Record
+from heldout.splits.drawn import Recipe, Splits
+from heldout.study.study import OUTER, Study
+from heldout.task import Task
+from heldout.task.arrays import as_array, column, is_frame, missing_rows
+from heldout.task.roles import label_codes
+
+FEWEST_ROWS = 10  # with fewer rows a subgroup has no interval
+MOST_VALUES = 10  # a column of more different numbers is cut at its quartiles
+MOST_GROUPS = 30  # of one slice; the rarest others are taken together
+OTHERS, MISSING = "other values", "missing"
+SUBGROUPS = "subgroups"
+NOT_ASKED = "No subgroups were asked for: slices='region' names a column, or an array, whose values make them."
+_OF_ROWS = ("truth", "predicted", "probability", "scores")  # fields of Answers, one array a part
+
+
+def read_slices(asked: Any, X: Any) -> tuple[Slice, ...]:
+    """Return the slices that a user asks for: names of columns of X, arrays, or functions of X; one or several."""
+    if asked is None:
+        return ()
+    if isinstance(asked, Mapping):
+        given = list(asked.items())
+    elif isinstance(asked, list | tuple):
+        given = [(None, one) for one in asked]
+    else:
+        given = [(None, asked)]
+    slices = tuple(_slice(name, values, X, place) for place, (name, values) in enumerate(given, start=1))
+    names = [one.name for one in slices]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise RoleError(f"slices= has two that are called {twice[0]!r}. Name them: slices={{'name': values, …}}.")
+    return slices
+
+
+def _slice(name: Any, values: Any, X: Any, place: int) -> Slice:
+    if isinstance(values, str):
+        name, values = values if name is None else name, _column(values, X)
+    elif callable(values):
+        name, values = getattr(values, "__name__", None) if name is None else name, values(X)
+    elif name is None:
+        name = getattr(values, "name", None)
+    name = f"slice {place}" if name is None else str(name)
+    labels, rows = as_array(values, cells=True), X.shape[0] if hasattr(X, "shape") else len(X)
+    labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    if labels.shape != (rows,):
+        raise RoleError(
+            f"slices= takes names of columns of X, or one label for each of its {rows:,} rows, but {name!r} has shape "
+            f"{labels.shape}. Labels in a list go into an array: slices=numpy.array(labels)."
+        )
+    codes, names = _groups(labels, name)
+    return Slice(name=name, codes=codes, labels=names)
+
+
+def _column(name: str, X: Any) -> Any:
+    if not is_frame(X):
+        raise RoleError(f"slices={name!r} names a column, but X has no column names. Pass an array of labels.")
+    if name not in X.columns:
+        raise RoleError(f"slices={name!r} is no column of X. {did_you_mean(name, [str(one) for one in X.columns])}")
+    return column(X, list(X.columns).index(name))
+
+
+def _groups(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+    """Return the code of each row and the names of the groups: values, or quarters of many different numbers."""
+    known = np.ones(len(values), dtype=bool)
+    known[missing_rows(values)] = False
+    codes = np.empty(len(values), dtype=np.intp)
+    own = values[known]
+    if own.dtype.kind in "iufmM" and len(np.unique(own)) > MOST_VALUES:
+        codes[known], names = _quarters(own)
+    else:
+        try:
+            codes[known], labels = label_codes(own.tolist())
+        except TypeError:
+            raise RoleError(f"The slice {name!r} must hold labels that can be hashed, not {own[0]!r}.") from None
+        names = tuple(str(label) for label in labels)
+    counts = np.bincount(codes[known], minlength=len(names))
+    if len(names) > MOST_GROUPS:
+        kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1])
+        place = np.full(len(names), len(kept))
+        place[kept] = np.arange(len(kept))
+        codes[known], names = place[codes[known]], (*(names[one] for one in kept), OTHERS)
+    codes[~known] = len(names)
+    return codes, names if known.all() else (*names, MISSING)
+
+
+def _quarters(values: NDArray[Any]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+    """Cut ordered values at their quartiles; equal values share a quarter."""
+    dates = values.dtype.kind in "mM"
+    numbers = values.astype(np.int64) if dates else values.astype(np.float64)
+    edges = np.unique(np.quantile(numbers, (0.25, 0.5, 0.75)))
+    edges = edges[edges < numbers.max()]
+    shown = [str(one) for one in edges.astype(np.int64).astype(values.dtype)] if dates else [*map(as_text, edges)]
+    middle = [f"{low} to {high}" for low, high in zip(shown[:-1], shown[1:], strict=True)]
+    return np.searchsorted(edges, numbers, side="left"), (f"≤ {shown[0]}", *middle, f"> {shown[-1]}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Part:
+    """Holds the rows of a subgroup in one held-out part."""
+
+    tested: TestedPart
+    rows: NDArray[np.intp]  # of the task
+    keep: NDArray[np.bool_]  # of the held-out rows of the part
+
+
+def subgroup_columns(
+    task: Task, study: Study, losses: TestLosses, slices: Sequence[Slice], *, level: float, options: Options
+) -> Columns:
+    """Return one row for each loss, slice and group: its rows, its risk, and an interval.
+
+    The intervals of one loss hold together, by Bonferroni over all its subgroups that are large enough for one.
+    """
+    outer = study.splits[OUTER]
+    counts = np.ones(task.size, dtype=bool) if task.weight is None else task.weight > 0
+    members = {
+        (one.name, label): _members(outer, losses, counts & (one.codes == code))
+        for one in slices
+        for code, label in enumerate(one.labels)
+    }
+    sizes = {key: len(np.unique(np.concatenate([part.rows for part in parts]))) for key, parts in members.items()}
+    several = max(sum(size >= FEWEST_ROWS for size in sizes.values()), 1)
+    each = 1 - (1 - level) / several
+    found = []
+    for loss, whole in zip(study.reported, losses.records, strict=True):
+        for (name, label), parts in members.items():
+            rows = sizes[name, label]
+            one = _estimate(task, loss, whole, parts, rows=rows, level=each, options=options)
+            told = (one.value, one.low, one.high, one.level, one.method, one.guarantee, one.reason)
+            found.append((name, label, rows, loss.name, *told))
+    names = ("slice", "group", "rows", "loss", "value", "low", "high", "level", "method", "guarantee", "reason")
+    columns = {name: [row[place] for row in found] for place, name in enumerate(names)}
+    numbers = {name: np.array(columns[name], dtype=np.float64) for name in ("value", "low", "high", "level")}
+    return {**columns, **numbers, "rows": np.array(columns["rows"], dtype=np.intp)}
+
+
+def _members(outer: Splits, losses: TestLosses, inside: NDArray[np.bool_]) -> list[_Part]:
+    held = [(tested, outer.held_rows(tested.part)) for tested in losses.parts]
+    return [_Part(tested=tested, rows=rows[inside[rows]], keep=inside[rows]) for tested, rows in held]
+
+
+def _estimate(
+    task: Task, loss: Loss, whole: Record, parts: Sequence[_Part], *, rows: int, level: float, options: Options
+) -> Estimate:
+    record = _record(task, loss, whole, [part for part in parts if part.keep.any()])
+    reason = None
+    if not rows:
+        reason = "No held-out row is of this subgroup."
+    elif loss.asks_predictor:
+        reason = f"No value: {loss.name!r} asks the predictor itself, which is gone."
+    elif rows < FEWEST_ROWS:
+        reason = f"No interval: {rows} {'row is' if rows == 1 else 'rows are'} too few ({FEWEST_ROWS} at least)."
+    return estimate_risk(
+        record,
+        name=SUBGROUPS,
+        estimand=Estimand("", Subject.LEARNER),
+        level=level,
+        interval=None if options.interval in WITH_FITS else options.interval,
+        strict=False,
+        pool=True if loss.rows is not None and record.row_losses is not None else options.pool,
+        reason=reason,
+    )
+
+
+def _record(task: Task, loss: Loss, whole: Record, parts: Sequence[_Part]) -> Record:
+    """Return the record of the rows of a subgroup, in which each row weighs the same."""
+    numbers, keep = [part.tested.part for part in parts], [part.keep for part in parts]
+
+    def cut(values: Sequence[NDArray[Any]] | None) -> Any:
+        return None if values is None else tuple(values[n][mask] for n, mask in zip(numbers, keep, strict=True))
+
+    row_losses, weights = cut(whole.row_losses), cut(whole.weights)
+    folds, pooled = [np.nan] * max(len(parts), 1), None
+    with catch_warnings():
+        warnings.simplefilter("ignore")  # scores that are not defined on some rows warn; the value is then missing
+        if row_losses is not None:
+            masses = weights or [np.ones(len(one)) for one in row_losses]
+            folds = [_mean(one, mass) for one, mass in zip(row_losses, masses, strict=True)] or folds
+        elif parts and not np.isnan(whole.fold_losses).any() and not loss.asks_predictor:
+            folds = [_score(loss, task, part) for part in parts]
+            held = np.concatenate([part.rows for part in parts])
+            sizes = np.array([len(part.rows) for part in parts])
+            answers = [cut_rows(part.tested.responses, part.keep) for part in parts if part.tested.responses]
+            pooled = pooled_score(task, Splits.from_sizes(held, held, sizes, Recipe(words="", kind="given")), loss, answers)
+    return replace(
+        whole,
+        fold_losses=np.array(folds),
+        row_losses=row_losses if parts else None,
+        weights=weights,
+        groups=cut(whole.groups),
+        rows=cut(whole.rows),
+        order=cut(whole.order),
+        halves=None,
+        train_sizes=whole.train_sizes[numbers] if numbers else whole.train_sizes[:1],
+        held_sizes=np.array([len(part.rows) for part in parts] or [0], dtype=np.intp),
+        pooled=pooled,
+        answers=_cut_answers(whole.answers, cut),
+        even=True,
+    )
+
+
+def _mean(values: Floats, mass: Floats) -> float:
+    return float(np.average(values, weights=mass))
+
+
+def _score(loss: Loss, task: Task, part: _Part) -> float:
+    """Return a score of a set on the rows of a subgroup in one part; NaN where it is not defined on them."""
+    responses, weight = part.tested.responses, None if task.weight is None else task.weight[part.rows]
+    try:
+        return np.nan if responses is None else mean_loss(
+            loss, task.y[part.rows], cut_rows(responses, part.keep), weight
+        )
+    except (HeldoutError, ValueError, ZeroDivisionError):
+        return np.nan
+
+
+def _cut_answers(answers: Answers | None, cut: Any) -> Answers | None:
+    if answers is None:
+        return None
+    return replace(answers, **{name: cut(getattr(answers, name)) for name in _OF_ROWS})
+
+
+def subgroups_figure(record: StudyRecord) -> dict[str, Any]:
+    """Return the subgroups of the first loss, with a sentence that names the worst; or why there are none."""
+    columns = record.tables.get(SUBGROUPS)
+    if not columns:
+        return {"none": NOT_ASKED}
+    risk = record.estimates["risk"]
+    rows = [row for row in rows_of(columns) if row["loss"] == risk.loss]
+    return {
+        "loss": risk.loss,
+        "greater_is_better": risk.greater_is_better,
+        "value": risk.value,
+        "level": risk.level,
+        "sentence": _worst(rows, risk),
+        "rows": rows,
+    }
+
+
+def _worst(rows: Sequence[Mapping[str, Any]], risk: Estimate) -> str:
+    """Return a sentence on the subgroup with the worst risk among those that are large enough for an interval."""
+    sure, small = [row for row in rows if row["low"] is not None], [row for row in rows if row["rows"] < FEWEST_ROWS]
+    left = f" {len(small)} of {len(rows)} subgroups have fewer than {FEWEST_ROWS} rows, and no interval." if small else ""
+    if not sure or risk.value is None:
+        return f"No subgroup has an interval.{left}"
+    sign = -1 if risk.greater_is_better else 1
+    worst = max(sure, key=lambda row: sign * row["value"])
+    end = worst["high"] if risk.greater_is_better else worst["low"]
+    apart = sign * (end - risk.value) > 0
+    return (
+        f"Worst where {clipped(worst['slice'], 60)} is {clipped(worst['group'], 60)}: {risk.loss} "
+        f"{as_text(worst['value'])} ({as_text(worst['low'])} to {as_text(worst['high'])}) on {worst['rows']:,} rows, "
+        f"{'outside of which lies' if apart else 'which holds'} the {as_text(risk.value)} of all rows. "
+        f"The {risk.level:.0%} intervals of {len(sure)} subgroups hold together.{left}"
+    )
