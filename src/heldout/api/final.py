@@ -132,7 +132,9 @@ class StudyHandles:
             raise OptionError("The predictors of the folds take rows at hand, which a stream passes once. Load them.")
         if isinstance(learner, FrozenEstimator):
             return [learner] * len(study.splits[OUTER])
-        tests = {part: self.outcome.tables.panels.get(panel.key) for panel in study.of_level(TEST) for part in panel.parts}
+        tests = {
+            part: self.outcome.tables.panels.get(panel.key) for panel in study.of_level(TEST) for part in panel.parts
+        }
         inner = {choice.fold: study.validation_splits(choice) for choice in study.choices}
         found = []
         with one_thread(), catch_all_warnings():  # the study has told of these warnings

@@ -20,6 +20,7 @@ from heldout.base.words import fit_words
 from heldout.kernels.scoring import ask_responses
 from heldout.losses import Loss, call_scorer, mean_loss, needed_methods
 from heldout.results.study_record import Columns, StudyRecord, rows_of
+from heldout.risk.intervals.method import has_no_width
 from heldout.risk.intervals.t_intervals import CORRECTED_T
 from heldout.risk.record import Floats, Record
 from heldout.study.study import OUTER, Study
@@ -112,7 +113,8 @@ def _over_folds(names: Sequence[str], means: Floats, record: Record, level: floa
         of_column = replace(record, fold_losses=folds)
         if CORRECTED_T.refusal(of_column) is None:
             interval = CORRECTED_T.interval(of_column, float(folds.mean()), level)
-            low[place], high[place] = interval.low, interval.high
+            if not has_no_width(interval):
+                low[place], high[place] = interval.low, interval.high
     spread = means.std(axis=0, ddof=1) if len(means) > 1 else np.full(len(names), np.nan)
     columns = {"importance": means.mean(axis=0), "low": low, "high": high, "sd": spread}
     order = np.argsort(-columns["importance"], kind="stable")

@@ -203,7 +203,9 @@ def _record(task: Task, loss: Loss, whole: Record, parts: Sequence[_Part]) -> Re
             held = np.concatenate([part.rows for part in parts])
             sizes = np.array([len(part.rows) for part in parts])
             answers = [cut_rows(part.tested.responses, part.keep) for part in parts if part.tested.responses]
-            pooled = pooled_score(task, Splits.from_sizes(held, held, sizes, Recipe(words="", kind="given")), loss, answers)
+            pooled = pooled_score(
+                task, Splits.from_sizes(held, held, sizes, Recipe(words="", kind="given")), loss, answers
+            )
     return replace(
         whole,
         fold_losses=np.array(folds),
@@ -229,8 +231,8 @@ def _score(loss: Loss, task: Task, part: _Part) -> float:
     """Return a score of a set on the rows of a subgroup in one part; NaN where it is not defined on them."""
     responses, weight = part.tested.responses, None if task.weight is None else task.weight[part.rows]
     try:
-        return np.nan if responses is None else mean_loss(
-            loss, task.y[part.rows], cut_rows(responses, part.keep), weight
+        return (
+            np.nan if responses is None else mean_loss(loss, task.y[part.rows], cut_rows(responses, part.keep), weight)
         )
     except (HeldoutError, ValueError, ZeroDivisionError):
         return np.nan
@@ -262,7 +264,9 @@ def subgroups_figure(record: StudyRecord) -> dict[str, Any]:
 def _worst(rows: Sequence[Mapping[str, Any]], risk: Estimate) -> str:
     """Return a sentence on the subgroup with the worst risk among those that are large enough for an interval."""
     sure, small = [row for row in rows if row["low"] is not None], [row for row in rows if row["rows"] < FEWEST_ROWS]
-    left = f" {len(small)} of {len(rows)} subgroups have fewer than {FEWEST_ROWS} rows, and no interval." if small else ""
+    left = (
+        f" {len(small)} of {len(rows)} subgroups have fewer than {FEWEST_ROWS} rows, and no interval." if small else ""
+    )
     if not sure or risk.value is None:
         return f"No subgroup has an interval.{left}"
     sign = -1 if risk.greater_is_better else 1
