@@ -119,9 +119,9 @@ class StudyHandles:
         tables: dict[str, Any] = {COEFFICIENTS: {} if isinstance(found, str) else found}
         about: dict[str, Any] = {"no_coefficients": found} if isinstance(found, str) else {}
         if options.importance is not None:
-            how = {"loss": one, "repeats": options.importance, "level": level}
+            record, repeats = self.losses.records[0], options.importance
             with one_thread():
-                tables |= importance_tables(task, study, predictors, self.losses.records[0], **how)
+                tables |= importance_tables(task, study, predictors, record, loss=one, repeats=repeats, level=level)
             about[IMPORTANCE] = {"loss": one.name, "repeats": options.importance}
         return tables, about
 

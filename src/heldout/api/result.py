@@ -26,11 +26,11 @@ from heldout.results.figures import figures_of
 from heldout.results.figures_of_choices import candidate_rows
 from heldout.results.figures_of_predictions import class_columns, curve_columns
 from heldout.results.findings import STOPPED
-from heldout.results.importance import COEFFICIENTS, IMPORTANCE, IN_FOLDS, REPEATS
+from heldout.results.importance import COEFFICIENTS, IMPORTANCE, IN_FOLDS, REPEATS, importance_figure
 from heldout.results.selection import waiting_estimates
 from heldout.results.storage import load_record, save_record
 from heldout.results.study_record import StudyRecord, summarise
-from heldout.results.subgroups import NOT_ASKED, SUBGROUPS
+from heldout.results.subgroups import NOT_ASKED, SUBGROUPS, subgroups_figure
 from heldout.results.tables import as_frame, one_se_columns
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import verdict_of
@@ -291,6 +291,8 @@ class Result(Reported):
         units = "groups" if "groups" in record.about.get("roles", ()) else "rows"
         verdict = verdict_of(record.estimates, record.no_model, rows=record.about["rows"], units=units)
         summary = summarise(record, findings=self.findings, verdict=verdict)
+        for name, figure in ((SUBGROUPS, subgroups_figure), (IMPORTANCE, importance_figure)):
+            summary[name] = plain(figure(record)) if record.tables.get(name) else None
         if figures:
             summary["candidates"] = plain(candidate_rows(record))
             summary["figures"] = figures_of(record, self.splits.description.picture if self.has_splits else None)

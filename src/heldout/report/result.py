@@ -8,6 +8,7 @@ from typing import Any
 
 from heldout.base.words import choice_words, clipped, fit_words, line, words_of_choice
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
+from heldout.report.model import model_blocks
 from heldout.report.plan import plan_blocks
 from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
 from heldout.results.study_record import is_shown
@@ -29,6 +30,7 @@ def result_blocks(summary: Mapping[str, Any]) -> list[Block]:
         estimates_table(summary),
         folds_table(summary),
         chosen_table(summary["choices"]) if len(summary["folds"]) > MOST_FOLDS else Note(),
+        *model_blocks(summary),
         findings_block(summary["findings"]),
         foot(summary),
         Details("What the numbers mean", lambda: (meanings(summary),)),

@@ -19,6 +19,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.intervals.binomial import clopper_pearson
 from heldout.risk.verdict import label_of
 from heldout.splits.summary import Picture
+from heldout.study.study import TEST
 
 MOST_CLASSES = 12  # in a confusion matrix: the most frequent ones; the others are merged
 MOST_POINTS = 2_000
@@ -110,7 +111,14 @@ def _learning_curve(record: StudyRecord) -> Figure:
 def _time(record: StudyRecord) -> Figure:
     used = [one for one in record.plan["passes"] if one["used"]]
     passes = [_only(one, "name", "fits_before", "fits_after", "seconds") for one in used]
-    return {"total": record.seconds["total"], "bars": record.seconds.get("spent", []), "passes": passes}
+    bars = record.seconds.get("spent", [])
+    tests, rows = [bar for bar in bars if bar["level"] == TEST], int(np.sum(record.tables["folds"]["held_rows"]))
+    cells = sum(bar["cells"] for bar in tests)
+    each = {
+        "fit": sum(bar["fit"] for bar in tests) / max(cells, 1),
+        "predict": 1000 * sum(bar["score"] for bar in tests) / max(rows, 1),
+    }
+    return {"total": record.seconds["total"], "bars": bars, "passes": passes, "each": each if cells else None}
 
 
 def _only(values: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -248,9 +248,11 @@ def thresholds_points(ranked: Ranked, band: Band | None, most: int | None = None
     }
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
+def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     """Divide; NaN where the divisor is 0."""
-    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+    ratio = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=ratio, where=whole > 0)
+    return ratio
 
 
 def _thinned(columns: Columns, most: int | None) -> Columns:

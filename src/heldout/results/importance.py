@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
@@ -193,7 +192,8 @@ def _has_selector(predictor: Any) -> bool:
 def _coefficients(predictor: Any, last: Any) -> dict[tuple[str, str], float | None]:
     """Return the coefficients of one predictor by name of column and of class; None for columns without one."""
     before, values = _before(predictor), getattr(last, "coef_", None)
-    table = None if values is None else np.atleast_2d(values.toarray() if issparse(values) else np.asarray(values))
+    dense = values.toarray() if values is not None and hasattr(values, "toarray") else values
+    table = None if dense is None else np.atleast_2d(np.asarray(dense))
     width = int(getattr(last, "n_features_in_", 0)) if table is None else table.shape[1]
     try:
         names = before.get_feature_names_out() if before is not None else last.feature_names_in_

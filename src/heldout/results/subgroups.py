@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import HeldoutError, RoleError, did_you_mean
 from heldout.base.options import Options
-from heldout.base.responses import cut_rows
+from heldout.base.responses import Responses, cut_rows
 from heldout.base.warnings import catch_warnings
 from heldout.base.words import clipped
 from heldout.base.words import number as as_text
@@ -88,6 +90,8 @@ def _groups(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], tuple[st
     known[missing_rows(values)] = False
     codes = np.empty(len(values), dtype=np.intp)
     own = values[known]
+    if own.dtype.kind == "O" and all(isinstance(one, Real) and not isinstance(one, bool) for one in own):
+        own = own.astype(np.float64)  # of a column of whole numbers with missing values
     if own.dtype.kind in "iufmM" and len(np.unique(own)) > MOST_VALUES:
         codes[known], names = _quarters(own)
     else:
@@ -112,8 +116,14 @@ def _quarters(values: NDArray[Any]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
     numbers = values.astype(np.int64) if dates else values.astype(np.float64)
     edges = np.unique(np.quantile(numbers, (0.25, 0.5, 0.75)))
     edges = edges[edges < numbers.max()]
-    shown = [str(one) for one in edges.astype(np.int64).astype(values.dtype)] if dates else [*map(as_text, edges)]
-    middle = [f"{low} to {high}" for low, high in zip(shown[:-1], shown[1:], strict=True)]
+    if not len(edges):  # most values are the largest
+        edges = numbers[numbers < numbers.max()].max(keepdims=True)
+    if dates:
+        shown = [str(one) for one in edges.astype(np.int64).astype(values.dtype)]
+    else:
+        digits = next(d for d in range(4, 18) if d == 17 or len({f"{one:.{d}g}" for one in edges}) == len(edges))
+        shown = [f"{one:.{digits}g}" for one in edges]
+    middle = [f"{low} to {high}" for low, high in pairwise(shown)]
     return np.searchsorted(edges, numbers, side="left"), (f"≤ {shown[0]}", *middle, f"> {shown[-1]}")
 
 
@@ -125,6 +135,12 @@ class _Part:
     rows: NDArray[np.intp]  # of the task
     keep: NDArray[np.bool_]  # of the held-out rows of the part
 
+    @property
+    def responses(self) -> Responses | None:
+        """What the part's predictor answered on these rows."""
+        every = self.tested.responses
+        return None if every is None else cut_rows(every, np.flatnonzero(self.keep))
+
 
 def subgroup_columns(
     task: Task, study: Study, losses: TestLosses, slices: Sequence[Slice], *, level: float, options: Options
@@ -135,18 +151,17 @@ def subgroup_columns(
     """
     outer = study.splits[OUTER]
     counts = np.ones(task.size, dtype=bool) if task.weight is None else task.weight > 0
-    members = {
-        (one.name, label): _members(outer, losses, counts & (one.codes == code))
+    members = [
+        (one.name, label, _members(outer, losses, counts & (one.codes == code)))
         for one in slices
         for code, label in enumerate(one.labels)
-    }
-    sizes = {key: len(np.unique(np.concatenate([part.rows for part in parts]))) for key, parts in members.items()}
-    several = max(sum(size >= FEWEST_ROWS for size in sizes.values()), 1)
+    ]
+    sizes = [len(np.unique(np.concatenate([np.empty(0), *(part.rows for part in p)]))) for _, _, p in members]
+    several = max(sum(size >= FEWEST_ROWS for size in sizes), 1)
     each = 1 - (1 - level) / several
     found = []
     for loss, whole in zip(study.reported, losses.records, strict=True):
-        for (name, label), parts in members.items():
-            rows = sizes[name, label]
+        for (name, label, parts), rows in zip(members, sizes, strict=True):
             one = _estimate(task, loss, whole, parts, rows=rows, level=each, options=options)
             told = (one.value, one.low, one.high, one.level, one.method, one.guarantee, one.reason)
             found.append((name, label, rows, loss.name, *told))
@@ -202,10 +217,8 @@ def _record(task: Task, loss: Loss, whole: Record, parts: Sequence[_Part]) -> Re
             folds = [_score(loss, task, part) for part in parts]
             held = np.concatenate([part.rows for part in parts])
             sizes = np.array([len(part.rows) for part in parts])
-            answers = [cut_rows(part.tested.responses, part.keep) for part in parts if part.tested.responses]
-            pooled = pooled_score(
-                task, Splits.from_sizes(held, held, sizes, Recipe(words="", kind="given")), loss, answers
-            )
+            splits = Splits.from_sizes(held, held, sizes, Recipe(words="", kind="given"))
+            pooled = pooled_score(task, splits, loss, [part.responses for part in parts if part.responses])
     return replace(
         whole,
         fold_losses=np.array(folds),
@@ -229,11 +242,9 @@ def _mean(values: Floats, mass: Floats) -> float:
 
 def _score(loss: Loss, task: Task, part: _Part) -> float:
     """Return a score of a set on the rows of a subgroup in one part; NaN where it is not defined on them."""
-    responses, weight = part.tested.responses, None if task.weight is None else task.weight[part.rows]
+    responses, weight = part.responses, None if task.weight is None else task.weight[part.rows]
     try:
-        return (
-            np.nan if responses is None else mean_loss(loss, task.y[part.rows], cut_rows(responses, part.keep), weight)
-        )
+        return np.nan if responses is None else mean_loss(loss, task.y[part.rows], responses, weight)
     except (HeldoutError, ValueError, ZeroDivisionError):
         return np.nan
 
@@ -264,18 +275,17 @@ def subgroups_figure(record: StudyRecord) -> dict[str, Any]:
 def _worst(rows: Sequence[Mapping[str, Any]], risk: Estimate) -> str:
     """Return a sentence on the subgroup with the worst risk among those that are large enough for an interval."""
     sure, small = [row for row in rows if row["low"] is not None], [row for row in rows if row["rows"] < FEWEST_ROWS]
-    left = (
-        f" {len(small)} of {len(rows)} subgroups have fewer than {FEWEST_ROWS} rows, and no interval." if small else ""
-    )
+    has = "has" if len(small) == 1 else "have"
+    few = f" {len(small)} of {len(rows)} subgroups {has} fewer than {FEWEST_ROWS} rows, and no interval."
+    left = few if small else ""
     if not sure or risk.value is None:
         return f"No subgroup has an interval.{left}"
     sign = -1 if risk.greater_is_better else 1
     worst = max(sure, key=lambda row: sign * row["value"])
-    end = worst["high"] if risk.greater_is_better else worst["low"]
-    apart = sign * (end - risk.value) > 0
+    inside = worst["low"] <= risk.value <= worst["high"]
     return (
-        f"Worst where {clipped(worst['slice'], 60)} is {clipped(worst['group'], 60)}: {risk.loss} "
-        f"{as_text(worst['value'])} ({as_text(worst['low'])} to {as_text(worst['high'])}) on {worst['rows']:,} rows, "
-        f"{'outside of which lies' if apart else 'which holds'} the {as_text(risk.value)} of all rows. "
+        f"The worst subgroup is {clipped(worst['slice'], 60)} {clipped(worst['group'], 60)}: {risk.loss} "
+        f"{as_text(worst['value'])} ({as_text(worst['low'])} to {as_text(worst['high'])}) on {worst['rows']:,} rows. "
+        f"Over all rows it is {as_text(risk.value)}, which this interval {'holds' if inside else 'excludes'}. "
         f"The {risk.level:.0%} intervals of {len(sure)} subgroups hold together.{left}"
     )

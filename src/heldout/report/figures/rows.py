@@ -11,7 +11,7 @@ from heldout.report.figures.canvas import better, name_axes, rows_shape
 from heldout.report.figures.describe import MOST_ROWS as MOST_IN_TABLE
 from heldout.report.figures.describe import Data, Description, Kind, describe, left_out
 from heldout.report.figures.estimates import MOST_ROWS, ROW, Row, draw_rows, in_words, row_tips
-from heldout.report.figures.palette import INK, SOFT
+from heldout.report.figures.palette import BLUE, INK, SOFT
 from heldout.report.figures.scales import is_finite, real
 from heldout.report.words import counted
 
@@ -150,7 +150,7 @@ def _coefficient_rows(data: Data) -> list[Row]:
             value=row.get("mean", row["selected"]),
             low=row.get("low"),
             high=row.get("high"),
-            **({} if row["selected"] == row["folds"] else {"colour": SOFT}),
+            colour=BLUE if row["selected"] == row["folds"] else SOFT,
         )
         for row in data["rows"]
     ]
