@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from heldout.base.errors import OptionError
+from heldout.base.errors import LearnerError, OptionError
 from heldout.base.warnings import catch_warnings
 from heldout.base.words import fit_words
 from heldout.kernels.scoring import ask_responses
@@ -139,6 +140,7 @@ def coefficient_columns(predictors: Sequence[Any]) -> Columns | str:
     Coefficients are in the unit of the columns after preparation. A column that a selector left out counts as 0. Where
     the model has no coefficients, only the columns that a selector keeps are counted. Without either, return why.
     """
+    predictors = [_collapsed(predictor) for predictor in predictors]
     lasts = [_last(predictor) for predictor in predictors]
     kinds = sorted({type(last).__name__ for last in lasts})
     if len(kinds) > 1:
@@ -165,6 +167,15 @@ def coefficient_columns(predictors: Sequence[Any]) -> Columns | str:
         "high": table.max(axis=0),
         **selected,
     }
+
+
+def _collapsed(predictor: Any) -> Any:
+    """Return an average of linear predictors as one of them, of the columns as they are given; others unchanged."""
+    if not hasattr(predictor, "collapse"):
+        return predictor
+    with suppress(LearnerError):
+        return predictor.collapse()
+    return predictor
 
 
 def _last(predictor: Any) -> Any:
