@@ -33,10 +33,6 @@ from heldout.report.words import between, counted, parameter_value, row_count
 MOST_LEARNERS = 50  # learners of a comparison whose choices are listed one by one
 MOST_PARAMS = 8  # columns of candidates; the other parameters share one
 MOST_TRACEBACKS = 5
-MODEL_FIGURES = (
-    *("confusion", "classes", "roc", "pr", "thresholds", "gains", "calibration", "residuals"),
-    *("subgroups", "importance", "coefficients"),
-)
 _ROOM = 500_000  # bytes of the table of candidates: a thousand rows must fit into the page
 _CHOICES_ROOM = 8_000  # bytes of the choices of one of several learners
 
@@ -131,8 +127,7 @@ def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
 
 
 def _figures(figures: Mapping[str, Any], *names: str) -> tuple[Figure, ...]:
-    shown = {name: figures.get(name, {"none": ""}) for name in names}  # older summaries lack some
-    return tuple(Figure(name, figure) for name, figure in shown.items() if "none" not in figure)
+    return tuple(Figure(name, figures[name]) for name in names if "none" not in figures[name])
 
 
 def _quiet(text: str) -> Note:
@@ -177,7 +172,7 @@ def _stability(summary: Mapping[str, Any]) -> tuple[Block, ...]:
 
 def _predictions(figures: Mapping[str, Any]) -> list[Block]:
     reason = figures["calibration"].get("none") if "none" not in figures["confusion"] else None
-    drawn = _figures(figures, *MODEL_FIGURES)
+    drawn = _figures(figures, "confusion", "calibration", "residuals")
     return [*drawn, _quiet(f"No calibration curve: {reason}" if reason else "")]
 
 
