@@ -46,6 +46,7 @@ def evaluate(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
     slices: Any = None,
     level: float = 0.95,
     seed: int = 0,
@@ -73,10 +74,12 @@ def evaluate(
     groups, time, sample_weight, strata : array-like or column name, optional
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
-        What is estimated; the first of several is ``result.risk``. None takes the learner's own loss.
+        What is estimated; the first of several is ``result.risk``. None takes the learner's own loss. Usual names are
+        "accuracy", "auc", "logloss", "brier", "f1", "rmse", "mae" and "r2"; scikit-learn's names of scorers work too.
+    positive : label, optional
+        The class that F1, precision, recall and curves speak of, where the target has two classes.
     slices : str, array, function, list or dict of them, optional
         Subgroups whose risk is estimated too: columns of X by name, which stay features, or arrays with a label a row.
-        Numbers are cut at their quartiles. Their intervals hold together: ``result.subgroups``.
     level : float
         The level of the intervals.
     seed : int
@@ -111,7 +114,15 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options, slices=slices)
+    asked: dict[str, Any] = {
+        "loss": loss,
+        "positive": positive,
+        "slices": slices,
+        "level": level,
+        "seed": seed,
+        "options": options,
+    }
+    request = Request(test=test, roles=roles, **asked)
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)
@@ -129,6 +140,7 @@ def explain(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
     seed: int = 0,
     options: Options | None = None,
 ) -> Account:
@@ -148,7 +160,7 @@ def explain(
     (65, 35)
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, positive=positive, seed=seed, options=options)
     return plan_of_question(prepare(learner, X, target_of(y, target), request))
 
 

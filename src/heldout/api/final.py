@@ -15,6 +15,7 @@ from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, OptionError
 from heldout.base.findings import Finding
 from heldout.base.options import Options, plan_settings
+from heldout.base.shown import plain
 from heldout.engine.checks import ROUNDING
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streams import Streamed
@@ -34,6 +35,7 @@ from heldout.results.importance import (
     coefficient_columns,
     importance_tables,
 )
+from heldout.results.metrics import Finished
 from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
 from heldout.results.test_losses import TestLosses
 from heldout.risk.estimate import Estimate
@@ -62,6 +64,20 @@ class StudyHandles:
     def how_now(self) -> Running:
         """Return the settings for later runs: a new time limit, and the default backend if the given one was closed."""
         return replace(self.how, deadline=None, backend=self.how.backend if is_usable(self.how.backend) else None)
+
+    def finished(self, record: StudyRecord) -> Finished:
+        """Return what the familiar scores of the study are made of, as far as the record may show them."""
+        return Finished(
+            task=self.task,
+            outcome=self.outcome,
+            losses=self.losses,
+            options=self.question.options,
+            asked=self.question.asks_loss,
+            estimates=record.estimates,
+            no_model=record.no_model,
+            answer=record.about.get("answer", "full"),
+            looks_before=record.about.get("looks_before", 0),
+        )
 
     def tune(self) -> Outcome:
         """Choose a candidate on all rows by the learner's own validation."""
@@ -201,6 +217,15 @@ class StudyHandles:
             again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))
         tiers = {line.tier for line in self.outcome.account.lines if line.level == TEST}
         return predictor, _of_difference(again, recorded.predict, tiers)
+
+
+def final_facts(tuning: Outcome) -> dict[str, Any]:
+    """Return the candidate that all rows chose, where the final predictor is trained with it on all of them."""
+    search, chosen = tuning.study.search, tuning.study.chosen.get(FINAL)
+    if search.final != "retrain" or chosen is None or chosen.candidate is None:
+        return {}
+    family, params = search.family_of(chosen.candidate), search.params_of(chosen.candidate)
+    return {"final": {"candidate": chosen.candidate, "family": family.name, "params": plain(dict(params))}}
 
 
 def chooses_on_all_rows(study: Study) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.api.draw import DrawnSplits
-from heldout.api.final import StudyHandles, chooses_on_all_rows
+from heldout.api.final import StudyHandles, chooses_on_all_rows, final_facts
 from heldout.api.plots import Reported
 from heldout.api.tuning import chosen_or_refuse
 from heldout.base.errors import OptionError, SplitError, StoredError
@@ -27,13 +27,14 @@ from heldout.results.figures_of_choices import candidate_rows
 from heldout.results.figures_of_predictions import class_columns, curve_columns
 from heldout.results.findings import STOPPED
 from heldout.results.importance import COEFFICIENTS, IMPORTANCE, IN_FOLDS, REPEATS, importance_figure
+from heldout.results.metrics import columns_of, metrics_of
 from heldout.results.selection import waiting_estimates
 from heldout.results.storage import load_record, save_record
 from heldout.results.study_record import StudyRecord, summarise
 from heldout.results.subgroups import NOT_ASKED, SUBGROUPS, subgroups_figure
 from heldout.results.tables import as_frame, one_se_columns
 from heldout.risk.estimate import Estimate
-from heldout.risk.verdict import verdict_of
+from heldout.risk.verdict import Leading, verdict_of
 from heldout.study.study import OUTER
 
 
@@ -47,8 +48,8 @@ class Result(Reported):
         The main number: value, low, high, level, method, guarantee, estimand, train_size, n.
     estimates : dict of Estimate
         Every estimate the study affords, by name, the optimistic ones marked so.
-    folds, choices, candidates, predictions, failures, warnings : data frame
-        Tidy tables.
+    metrics, folds, choices, candidates, predictions, failures, warnings : data frame
+        Tidy tables. `metrics` has familiar scores: value, interval, what no model scores, and the gain over it.
     learning_curve : data frame
         The risk at smaller training sizes; what it extrapolates to is ``estimates["extrapolated"]``.
     roc, pr, gains, thresholds, classes : data frame
@@ -89,7 +90,21 @@ class Result(Reported):
             self._add(later_estimates(task, outcome, level=level))
             if chooses_on_all_rows(outcome.study) and self._tuning is None:
                 self._tune_if_cheap(self.handles)
+        return self.with_metrics()
+
+    def with_metrics(self) -> StudyRecord:
+        """The record with familiar scores, which are computed when they are first asked for."""
+        if self.record_so_far.metrics is None and self.handles is not None:
+            self.record_so_far = replace(
+                self.record_so_far, metrics=metrics_of(self.handles.finished(self.record_so_far))
+            )
         return self.record_so_far
+
+    @cached_property
+    def metrics(self) -> Any:
+        """Familiar scores with their intervals, and what the best constant answer scores on the same held-out rows."""
+        record = self.with_metrics()
+        return as_frame(columns_of(record.metrics or ()), library=record.frame)
 
     def _record_with_marks(self) -> StudyRecord:
         """The record with what figures alone show: the candidate that the one-standard-error rule takes."""
@@ -110,6 +125,7 @@ class Result(Reported):
     def _take(self, tuning: Outcome, handles: StudyHandles) -> None:
         """Keep the choice on all rows, and add its best validation loss and corrections to the estimates."""
         self._tuning = tuning
+        self.record_so_far = replace(self.record_so_far, about={**self.record_so_far.about, **final_facts(tuning)})
         self._add(on_all_rows(handles.task, tuning, level=self.risk.level))
 
     def _add(self, estimates: Mapping[str, Estimate], *, tables: Mapping[str, Any] | None = None) -> None:
@@ -289,7 +305,10 @@ class Result(Reported):
         """The result as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
         record = self._record_with_marks() if figures else self.record
         units = "groups" if "groups" in record.about.get("roles", ()) else "rows"
-        verdict = verdict_of(record.estimates, record.no_model, rows=record.about["rows"], units=units)
+        leads = next(
+            (Leading(estimate=one.estimate, label=one.label) for one in record.metrics or () if one.decides), None
+        )
+        verdict = verdict_of(record.estimates, record.no_model, rows=record.about["rows"], units=units, leads=leads)
         summary = summarise(record, findings=self.findings, verdict=verdict)
         for name, figure in ((SUBGROUPS, subgroups_figure), (IMPORTANCE, importance_figure)):
             summary[name] = plain(figure(record)) if record.tables.get(name) else None

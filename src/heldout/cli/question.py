@@ -58,6 +58,16 @@ class PreparedQuestion:
         """The `Options` that belong to the question."""
         return Options(**{name: getattr(self.question, name) for name in SETTINGS})
 
+    @property
+    def noted(self) -> dict[str, str]:
+        """What was understood and a first screen shows: what was left out or guessed, not what the headline says."""
+        said = ("study", "data", "types", "target", "learner")
+        return {
+            label: text
+            for label, text in self.head.items()
+            if label not in said or (label in ("target", "learner") and " (" in text)
+        }
+
     def pose(self, **changes: Any) -> PosedQuestion:
         """Return the checked question, with changes to its request; all errors that need no fit are raised here."""
         return check_question(self.learner, self.frame, self.question.target, replace(self.request, **changes))
@@ -71,9 +81,10 @@ class PreparedQuestion:
             test=self.test,
             roles=roles,
             loss=list(asked.loss) or None,
+            positive=asked.positive,
+            slices=self.slices,
             level=asked.level,
             seed=asked.seed,
-            slices=self.slices,
         )
 
 

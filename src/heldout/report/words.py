@@ -72,9 +72,9 @@ def level_words(level: float) -> str:
     """Return the level of an interval as per cent.
 
     >>> level_words(0.95), level_words(0.999)
-    ('95%', '99.9%')
+    ('95 %', '99.9 %')
     """
-    return f"{100 * level:.4g}%"
+    return f"{100 * level:.4g} %"
 
 
 def between(estimate: Mapping[str, Any], *, loss: str = "") -> str:

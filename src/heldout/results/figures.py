@@ -12,6 +12,7 @@ from heldout.base.shown import plain
 from heldout.results.figures_of_choices import parameters_figure, stability_figure
 from heldout.results.figures_of_predictions import MOST_CURVES, figures_of_predictions, refusal
 from heldout.results.importance import coefficients_figure, importance_figure
+from heldout.results.metrics import Metric
 from heldout.results.study_record import StudyRecord, is_shown, rows_of
 from heldout.results.subgroups import subgroups_figure
 from heldout.results.tables import FOLD_COLUMNS
@@ -63,13 +64,15 @@ def _folds(record: StudyRecord) -> Figure:
     risk, folds = record.estimates["risk"], record.tables["folds"]
     if risk.answer is not None:
         return {"none": f"Results of single parts are withheld, as answer={record.about['answer']!r} asks."}
+    lead = next((one for one in record.metrics or () if one.decides and len(one.folds) == len(folds["fold"])), None)
+    told = risk if lead is None else lead.estimate
     return {
-        **_scale(risk),
-        "points": rows_of({**{name: folds[name] for name in FOLD_COLUMNS}, "value": folds[risk.loss]}),
-        "value": risk.value,
-        "low": risk.low,
-        "high": risk.high,
-        "level": risk.level,
+        **_scale(told),
+        **({} if lead is None else {"loss": lead.label}),
+        "points": rows_of(
+            {**{name: folds[name] for name in FOLD_COLUMNS}, "value": folds[risk.loss] if lead is None else lead.folds}
+        ),
+        **{name: getattr(told, name) for name in ("value", "low", "high", "level")},
     }
 
 
@@ -136,21 +139,30 @@ def comparison_figure(
     *,
     rope: float | None,
     level: float,
+    leads: Mapping[str, Metric],
 ) -> dict[str, Any]:
     """Return the ranking with intervals, the differences of pairs, and the losses of each learner by test part.
 
-    `folds` has the table of test parts of each learner that has a result.
+    `folds` has the table of test parts of each learner that has a result, `leads` the score of each that leads.
     """
     first = next(iter(ranking.values()))
     names = [name for name in ranking if name in folds]
+    values = {name: list(folds[name][first.loss]) for name in names}
+    score: dict[str, Any] = {}
+    if leads.keys() == ranking.keys():
+        lead = next(iter(leads.values()))
+        score = {"score": {"loss": lead.label, "greater_is_better": lead.estimate.greater_is_better}}
+        ranking = {name: leads[name].estimate for name in ranking}
+        values = {name: list(leads[name].folds) for name in names}
     return {
+        **score,
         "loss": first.loss,
         "greater_is_better": first.greater_is_better,
         "rope": rope,
         "level": level,
         "pairs": [_only(pair, "first", "second", "difference", "low", "high", "verdict") for pair in pairs],
         "ranking": [{"name": n, **_only(e.as_dict(), "value", "low", "high", "level")} for n, e in ranking.items()],
-        "folds": {"names": names, "values": [list(folds[name][first.loss]) for name in names]},
+        "folds": {"names": names, "values": list(values.values())},
     }
 
 

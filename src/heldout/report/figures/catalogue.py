@@ -40,5 +40,5 @@ KINDS: dict[str, Kind] = {
     "paired_folds": PAIRED_FOLDS,
 }
 
-# What one entry of a summary's figures is drawn as; all others are drawn as themselves.
+# The drawings of one entry of a summary's figures; each other entry has one of its own name.
 TOGETHER = {"comparison": ("ranking", "comparison", "paired_folds")}

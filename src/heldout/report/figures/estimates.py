@@ -124,7 +124,7 @@ def _draw_ranking(data: Data, ax: Any) -> None:
     rows = _ranking_rows(data)
     draw_rows(ax, rows)
     more = f", the best {MOST_ROWS} of {len(rows):,}" if len(rows) > MOST_ROWS else ""
-    name_axes(ax, x=better(data) + more)
+    name_axes(ax, x=better(data.get("score", data)) + more)
 
 
 def _ranking_rows(data: Data) -> list[Row]:
@@ -135,12 +135,12 @@ def _ranking_rows(data: Data) -> list[Row]:
 
 
 def _describe_ranking(data: Data) -> Description:
-    rows = _ranking_rows(data)
+    rows, score = _ranking_rows(data), data.get("score", data)
     names = ("name", "value", "low", "high", "level")
     return describe(
         title="The ranking",
-        alt=f"{counted(len(rows), 'learner')} by {better(data)}, the best first: {in_words(rows)}",
-        head=("rank", "learner", data["loss"], "low", "high", "level"),
+        alt=f"{counted(len(rows), 'learner')} by {better(score)}, the best first: {in_words(rows)}",
+        head=("rank", "learner", score["loss"], "low", "high", "level"),
         rows=[
             (place, *(estimate[name] for name in names))
             for place, estimate in evenly([*enumerate(data["ranking"], start=1)])
