@@ -126,7 +126,7 @@ def test_options_ask_for_it_and_explain_prices_it(table, tmp_path):
     summary = result.summary(figures=True)
     assert summary["importance"]["repeats"] == 2
     assert summary["figures"]["importance"]["rows"][0]["feature"] == result.importance()["feature"].iloc[0]
-    assert "squared gets worse by" in str(result)
+    assert "mean squared error gets worse by" in str(result)
     result.save(tmp_path / "r.heldout")
     loaded = ho.load(tmp_path / "r.heldout")
     pd.testing.assert_frame_equal(loaded.importance(), result.importance())
@@ -143,10 +143,10 @@ def test_it_is_measured_when_first_asked_for(table, tmp_path):
     assert result.summary()["importance"] is None
     assert "Options(importance=5)" in result.summary(figures=True)["figures"]["importance"]["none"]
     result.save(tmp_path / "r.heldout")
-    assert result.plot.importance().get_xlabel() == "how much worse squared gets without the column"
+    assert result.plot.importance().get_xlabel() == "how much worse mean squared error gets without the column"
     assert result.summary()["importance"]["repeats"] == 5
     other = result.importance(2, loss="absolute")
-    assert result.summary()["importance"]["loss"] == "absolute"
+    assert result.summary()["importance"]["loss"] == "MAE"
     assert len(other) == 10
     loaded = ho.load(tmp_path / "r.heldout")
     for ask in (loaded.importance, lambda: loaded.coefficients):

@@ -46,7 +46,7 @@ def test_risks_are_those_of_a_groupby(table):
 def test_weights_weigh(table):
     X, y, sex = table
     weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
-    result = ho.evaluate(Ridge(), X, y, slices={"sex": sex}, sample_weight=weight, jobs=1)
+    result = ho.evaluate(Ridge(), X, y, slices={"sex": sex}, sample_weight=weight, loss="squared", jobs=1)
     frame = result.predictions
     for group, row in by_group(result).iterrows():
         own = frame[sex[frame["row"]] == group]
@@ -56,7 +56,7 @@ def test_weights_weigh(table):
 
 def test_numbers_are_cut_at_their_quartiles(table):
     X, y, _ = table
-    result = ho.evaluate(Ridge(), X, y, slices="age", jobs=1)
+    result = ho.evaluate(Ridge(), X, y, slices="age", loss="squared", jobs=1)
     frame = result.predictions
     quarter = pd.qcut(X["age"], 4, labels=False).to_numpy()[frame["row"]]
     np.testing.assert_allclose(result.subgroups["value"], frame["loss_squared"].groupby(quarter).mean())
@@ -66,8 +66,8 @@ def test_numbers_are_cut_at_their_quartiles(table):
 
 def test_intervals_hold_together_over_all_subgroups_of_all_slices(table):
     X, y, sex = table
-    few = ho.evaluate(Ridge(), X, y, slices={"sex": sex}, jobs=1)
-    more = ho.evaluate(Ridge(), X, y, slices={"sex": sex, "age": X["age"]}, jobs=1)
+    few = ho.evaluate(Ridge(), X, y, slices={"sex": sex}, loss="squared", jobs=1)
+    more = ho.evaluate(Ridge(), X, y, slices={"sex": sex, "age": X["age"]}, loss="squared", jobs=1)
     assert few.subgroups["level"].unique() == pytest.approx([1 - 0.05 / 2])
     assert more.subgroups["level"].unique() == pytest.approx([1 - 0.05 / 6])
     narrow, wide = by_group(few), by_group(more, slice="sex")
@@ -79,7 +79,7 @@ def test_the_interval_of_a_subgroup_of_one_test_set_is_that_of_its_rows():
     X, y = load_breast_cancer(return_X_y=True)
     side = np.where(np.arange(len(y)) % 3 == 0, "left", "right")
     learner = make_pipeline(StandardScaler(), LogisticRegression())
-    result = ho.evaluate(learner, X, y, slices=side, test=ho.Holdout(0.5), jobs=1)
+    result = ho.evaluate(learner, X, y, slices=side, test=ho.Holdout(0.5), loss="zero_one", jobs=1)
     frame = result.predictions
     for group, row in by_group(result, slice="slice 1").iterrows():
         errors = frame["loss_zero_one"][side[frame["row"]] == group]
@@ -91,7 +91,7 @@ def test_the_interval_of_a_subgroup_of_one_test_set_is_that_of_its_rows():
 def test_small_groups_are_listed_without_an_interval_and_missing_values_are_a_group(table):
     X, y, _ = table
     region = np.array(["north"] * 300 + ["south"] * 120 + ["islet"] * 9 + [None] * 13, dtype=object)
-    result = ho.evaluate(Ridge(), X, y, slices={"region": region}, jobs=1)
+    result = ho.evaluate(Ridge(), X, y, slices={"region": region}, loss="absolute", jobs=1)
     found = by_group(result)
     assert found["rows"].to_dict() == {"islet": 9, "north": 300, "south": 120, "missing": 13}
     assert found.loc["islet", "reason"] == "No interval: 9 rows are too few (10 at least)."
@@ -110,13 +110,13 @@ def test_the_worst_is_named(table):
     result = ho.evaluate(Ridge(), X, y, slices={"place": place}, loss=["squared", "r2"], jobs=1)
     summary = result.summary(figures=True)
     worst = by_group(result, loss="squared").loc["hard"]
-    start = f"The worst subgroup is place hard: squared {worst['value']:.4g}"
-    assert summary["subgroups"]["sentence"].startswith(start)
+    assert summary["subgroups"]["sentence"].startswith("The worst subgroup is place hard: mean squared error ")
+    assert f"on {worst['rows']} rows" in summary["subgroups"]["sentence"]
     assert "which this interval excludes" in summary["subgroups"]["sentence"]
     assert summary["figures"]["subgroups"] == summary["subgroups"]
     assert "The worst subgroup is place hard" in " ".join(str(result).split())
     best = ho.evaluate(Ridge(), X, y, slices={"place": place}, loss="r2", jobs=1)
-    assert "The worst subgroup is place hard: r2" in best.summary()["subgroups"]["sentence"]
+    assert "The worst subgroup is place hard: R²" in best.summary()["subgroups"]["sentence"]
 
 
 def test_scores_of_sets_are_those_of_the_rows_or_say_why_not():
@@ -143,11 +143,11 @@ def test_functions_lists_and_polars_name_slices_too(table):
     def older(frame):
         return frame["age"] > 0
 
-    result = ho.evaluate(Ridge(), X, y, slices=[older, "bmi", pd.Series(sex, name="sex")], jobs=1)
+    result = ho.evaluate(Ridge(), X, y, slices=[older, "bmi", pd.Series(sex, name="sex")], loss="mae", jobs=1)
     assert result.subgroups["slice"].unique().tolist() == ["older", "bmi", "sex"]
     assert by_group(result, slice="older").index.tolist() == ["False", "True"]
     frame = pl.from_pandas(X.assign(sex=sex, y=y))
-    polars = ho.evaluate(make_pipeline(ho_numbers(), Ridge()), frame, "y", slices="sex", jobs=1)
+    polars = ho.evaluate(make_pipeline(ho_numbers(), Ridge()), frame, "y", slices="sex", loss="mae", jobs=1)
     assert isinstance(polars.subgroups, pl.DataFrame)
     assert polars.subgroups["group"].to_list() == ["men", "women"]
 
@@ -207,8 +207,45 @@ def test_subgroups_are_saved_and_compared(table, tmp_path):
 def test_a_part_without_a_row_of_the_group_does_not_count(table):
     X, y, _ = table
     block = np.where(np.arange(len(y)) < 60, "first", "rest")
-    result = ho.evaluate(Ridge(), X, y, slices={"block": block}, test=ho.KFold(4, shuffle=False), jobs=1)
+    result = ho.evaluate(
+        Ridge(), X, y, slices={"block": block}, loss="squared", test=ho.KFold(4, shuffle=False), jobs=1
+    )
     frame = result.predictions
     first = frame[block[frame["row"]] == "first"]
     assert first["fold"].nunique() == 1
     assert by_group(result).loc["first", "value"] == pytest.approx(first["loss_squared"].mean())
+
+
+def test_the_familiar_score_leads_where_no_loss_was_asked_for(table):
+    X, y, sex = table
+    result = ho.evaluate(Ridge(), X, y, slices={"sex": sex}, jobs=1)
+    assert result.subgroups["loss"].unique().tolist() == ["rmse", "squared"]
+    np.testing.assert_allclose(
+        by_group(result, loss="rmse")["value"], np.sqrt(by_group(result, loss="squared")["value"])
+    )
+    shown = result.summary()["subgroups"]
+    assert (shown["loss"], shown["unit"], len(shown["rows"])) == ("RMSE", "target", 2)
+    X, y = load_breast_cancer(return_X_y=True)
+    learner = make_pipeline(StandardScaler(), LogisticRegression())
+    result = ho.evaluate(learner, X, y, slices={"odd": np.arange(len(y)) % 2}, jobs=1)
+    right = by_group(result, loss="accuracy")
+    np.testing.assert_allclose(right["value"], 1 - by_group(result, loss="zero_one")["value"])
+    assert (right["low"] > 0.9).all()
+    assert "%" in result.summary()["subgroups"]["sentence"]
+
+
+def test_a_fold_that_failed_leaves_no_value(table):
+    X, y, sex = table
+
+    class Fails(Ridge):
+        def fit(self, X, y):
+            if X["age"].iloc[0] == first:
+                raise ValueError("no")
+            return super().fit(X, y)
+
+    first = X["age"].iloc[0]
+    result = ho.evaluate(Fails(), X, y, slices={"sex": sex}, test=ho.KFold(4, shuffle=False), loss="mae", jobs=1)
+    assert result.subgroups["value"].isna().all()
+    assert result.subgroups["reason"].str.contains("failed").all()
+    assert result.summary()["subgroups"]["sentence"] == "No subgroup has an interval."
+    assert result.plot.subgroups() is not None

@@ -23,7 +23,7 @@ from heldout.kernels.perform import FITS_EACH
 from heldout.kernels.scoring import catch_all_warnings
 from heldout.kernels.statistics.scores import all_from_squares
 from heldout.kernels.step import operations
-from heldout.losses import check_losses, on_target, resolve_losses
+from heldout.losses import check_losses, label_and_unit, on_target, resolve_losses
 from heldout.planner.account import Account
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan
@@ -138,7 +138,8 @@ class StudyHandles:
             record, repeats = self.losses.records[0], options.importance
             with one_thread():
                 tables |= importance_tables(task, study, predictors, record, loss=one, repeats=repeats, level=level)
-            about[IMPORTANCE] = {"loss": one.name, "repeats": options.importance}
+            label, _ = label_and_unit(one)
+            about[IMPORTANCE] = {"name": one.name, "loss": label, "repeats": options.importance}
         return tables, about
 
     def fold_predictors(self) -> list[Any]:

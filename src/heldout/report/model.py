@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.report.blocks import Block, Note, Number, Span, Table
+from heldout.report.first_screen import ends_words, shown
 from heldout.report.words import between, level_words
 
 
@@ -22,11 +23,11 @@ def _subgroups(found: Mapping[str, Any] | None) -> list[Block]:
             row["slice"],
             row["group"],
             row["rows"],
-            row["value"],
-            Number(row["low"], "none" if row["low"] is None else between(row)),
+            Number(row["value"], shown(row["value"], row, share=False)),
+            Number(row["low"], ends_words(row, share=False) or "none"),
             Span(row["reason"] or "", "quiet"),
         )
-        for row in found["rows"]
+        for row in ({**row, "unit": found["unit"]} for row in found["rows"])
     )
     head = ("by", "subgroup", "rows", found["loss"], f"{level_words(found['level'])} together", "")
     return [

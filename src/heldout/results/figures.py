@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heldout.base.shown import plain
 from heldout.results.figures_of_choices import parameters_figure, stability_figure
-from heldout.results.figures_of_predictions import MOST_CURVES, figures_of_predictions, refusal
+from heldout.results.figures_of_predictions import MOST_CURVES, figures_of_predictions, positive_class, refusal
 from heldout.results.importance import coefficients_figure, importance_figure
 from heldout.results.metrics import Metric
 from heldout.results.study_record import StudyRecord, is_shown, rows_of
@@ -205,8 +205,8 @@ def calibration_figure(record: StudyRecord) -> Figure:
             "none": "Probabilities were not recorded, since no loss of this study asks for them: add loss=[…, 'log']."
         }
     true = np.asarray(columns["y"])
-    if len(labels) == 2:
-        labels = labels[1:]  # the other class is its mirror image
+    if len(labels) == 2:  # the other class is the mirror image of the positive one
+        labels = [pair for pair in labels if pair[0] == positive_class(record)]
     labels.sort(key=lambda pair: -int(np.count_nonzero(true == pair[0])))
     curves = [
         {"label": str(label), "bins": _bins(np.asarray(columns[name], dtype=float), true == label, record)}

@@ -23,10 +23,7 @@ FEWEST_POINTS = 50  # of one of several curves
 MOST_CLASSES = 100  # rows of the figure of classes
 SEVERAL = "Each row has several labels, and which were mixed up is no one table."
 ONE_CLASS = "All held-out rows are of one class, so there is nothing to tell apart."
-NO_SCORES = (
-    "Neither probabilities nor decision values were recorded, since no loss of this study asks for them: "
-    "add loss=[…, 'log']."
-)
+NO_SCORES = "Neither probabilities nor decision values were recorded: the learner has none, or loss=[…, 'log'] asks."
 
 Figure = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -145,6 +142,12 @@ def _area(positive: Flags, score: Floats, weight: Floats) -> float:
     return float(np.trapezoid(np.append(0.0, hits), np.append(0.0, alarms)) / (hits[-1] * alarms[-1]))
 
 
+def positive_class(record: StudyRecord) -> Any:
+    """Return the class that a curve of two classes is of: the one that was named, else the second; else None."""
+    classes, named = record.about["classes"] or (), record.about.get("positive")
+    return None if len(classes) != 2 else classes[1] if named is None else named
+
+
 def ranked_classes(record: StudyRecord) -> list[Ranked] | str:
     """Rank the held-out rows for each class, or for the positive one of two; or return the reason why not."""
     if (why := refusal(record, of_classes=True, what="classes to tell apart")) is not None:
@@ -153,8 +156,8 @@ def ranked_classes(record: StudyRecord) -> list[Ranked] | str:
     if "y" not in columns:
         return SEVERAL
     scores = {label: columns[f"proba_{label}"] for label in classes if f"proba_{label}" in columns}
-    if len(classes) == 2:
-        positive = classes[1] if record.about.get("positive") is None else record.about["positive"]
+    positive = positive_class(record)
+    if positive is not None:
         if not scores and "decision_function" in columns:
             decided = np.asarray(columns["decision_function"])
             scores = {positive: decided if positive == classes[1] else -decided}

@@ -64,8 +64,7 @@ def build_record(
         "warnings": tables.warning_columns(outcome),
     }
     if question.slices:
-        of_rows = subgroup_columns(task, study, losses, question.slices, level=level, options=options)
-        made[SUBGROUPS] = of_rows
+        made[SUBGROUPS] = subgroup_columns(question, outcome, losses)
     if question.pairs is not None:
         estimates = interval_by_pairs(estimates, task, outcome, pairs=question.pairs, ran=extra[SPREAD])
         covers = scope_of(study, task, extrapolated=question.pairs.moves_risk)

@@ -15,18 +15,20 @@ from numpy.typing import NDArray
 from heldout.base.errors import HeldoutError, RoleError, did_you_mean
 from heldout.base.options import Options
 from heldout.base.responses import Responses, cut_rows
+from heldout.base.rounding import digits_of, percent, rounded
 from heldout.base.warnings import catch_warnings
 from heldout.base.words import clipped
-from heldout.base.words import number as as_text
-from heldout.losses import Loss, mean_loss
-from heldout.results.study_record import Columns, Slice, StudyRecord, rows_of
+from heldout.engine.run import Outcome
+from heldout.losses import Loss, default_losses, for_target, mean_loss
+from heldout.results.further_losses import further_record
+from heldout.results.study_record import Columns, Question, Slice, StudyRecord, rows_of
 from heldout.results.test_losses import TestedPart, TestLosses, pooled_score
 from heldout.risk.estimands import Estimand, Subject
 from heldout.risk.estimate import Estimate
-from heldout.risk.estimate_risk import WITH_FITS, estimate_risk
+from heldout.risk.estimate_risk import WITH_FITS, estimate_risk, failed_parts
 from heldout.risk.record import Answers, Floats, Record
 from heldout.splits.drawn import Recipe, Splits
-from heldout.study.study import OUTER, Study
+from heldout.study.study import OUTER
 from heldout.task import Task
 from heldout.task.arrays import as_array, column, is_frame, missing_rows
 from heldout.task.roles import label_codes
@@ -142,27 +144,33 @@ class _Part:
         return None if every is None else cut_rows(every, np.flatnonzero(self.keep))
 
 
-def subgroup_columns(
-    task: Task, study: Study, losses: TestLosses, slices: Sequence[Slice], *, level: float, options: Options
-) -> Columns:
+def subgroup_columns(question: Question, outcome: Outcome, losses: TestLosses) -> Columns:
     """Return one row for each loss, slice and group: its rows, its risk, and an interval.
 
-    The intervals of one loss hold together, by Bonferroni over all its subgroups that are large enough for one.
+    Where nobody asked for a loss, the familiar score that leads comes first. The intervals of one loss hold together,
+    by Bonferroni over all its subgroups that are large enough for one.
     """
-    outer = study.splits[OUTER]
+    task, study, options = question.task, outcome.study, question.options
+    outer, records = study.splits[OUTER], list(zip(study.reported, losses.records, strict=True))
+    if not question.asks_loss:
+        first, *_ = for_target(default_losses(classification=task.classification), task.classes)
+        records.insert(0, (first, further_record(task, outcome, losses, first, pool=options.pool)))
+    complete = [one.part for one in losses.parts if one.responses is not None] == list(range(outer.parts))
+    failed = None if complete else failed_parts(losses.records[0])  # a mean over the other parts would mislead
     counts = np.ones(task.size, dtype=bool) if task.weight is None else task.weight > 0
     members = [
         (one.name, label, _members(outer, losses, counts & (one.codes == code)))
-        for one in slices
+        for one in question.slices
         for code, label in enumerate(one.labels)
     ]
     sizes = [len(np.unique(np.concatenate([np.empty(0), *(part.rows for part in p)]))) for _, _, p in members]
     several = max(sum(size >= FEWEST_ROWS for size in sizes), 1)
-    each = 1 - (1 - level) / several
+    each = 1 - (1 - question.level) / several
     found = []
-    for loss, whole in zip(study.reported, losses.records, strict=True):
+    for loss, whole in records:
         for (name, label, parts), rows in zip(members, sizes, strict=True):
-            one = _estimate(task, loss, whole, parts, rows=rows, level=each, options=options)
+            reason = failed or _reason(loss, rows)
+            one = _estimate(task, loss, whole, [] if failed else parts, reason=reason, level=each, options=options)
             told = (one.value, one.low, one.high, one.level, one.method, one.guarantee, one.reason)
             found.append((name, label, rows, loss.name, *told))
     names = ("slice", "group", "rows", "loss", "value", "low", "high", "level", "method", "guarantee", "reason")
@@ -176,17 +184,20 @@ def _members(outer: Splits, losses: TestLosses, inside: NDArray[np.bool_]) -> li
     return [_Part(tested=tested, rows=rows[inside[rows]], keep=inside[rows]) for tested, rows in held]
 
 
+def _reason(loss: Loss, rows: int) -> str | None:
+    """Return why a subgroup has no value or no interval; None if it may have both."""
+    if not rows:
+        return "No value: no held-out row is of this subgroup."
+    if loss.asks_predictor:
+        return f"No value: {loss.name!r} asks the predictor itself, which is gone."
+    few = f"No interval: {rows} {'row is' if rows == 1 else 'rows are'} too few ({FEWEST_ROWS} at least)."
+    return few if rows < FEWEST_ROWS else None
+
+
 def _estimate(
-    task: Task, loss: Loss, whole: Record, parts: Sequence[_Part], *, rows: int, level: float, options: Options
+    task: Task, loss: Loss, whole: Record, parts: Sequence[_Part], *, reason: str | None, level: float, options: Options
 ) -> Estimate:
     record = _record(task, loss, whole, [part for part in parts if part.keep.any()])
-    reason = None
-    if not rows:
-        reason = "No held-out row is of this subgroup."
-    elif loss.asks_predictor:
-        reason = f"No value: {loss.name!r} asks the predictor itself, which is gone."
-    elif rows < FEWEST_ROWS:
-        reason = f"No interval: {rows} {'row is' if rows == 1 else 'rows are'} too few ({FEWEST_ROWS} at least)."
     return estimate_risk(
         record,
         name=SUBGROUPS,
@@ -194,7 +205,7 @@ def _estimate(
         level=level,
         interval=None if options.interval in WITH_FITS else options.interval,
         strict=False,
-        pool=True if loss.rows is not None and record.row_losses is not None else options.pool,
+        pool=True if record.row_losses is not None else options.pool,
         reason=reason,
     )
 
@@ -206,6 +217,7 @@ def _record(task: Task, loss: Loss, whole: Record, parts: Sequence[_Part]) -> Re
     def cut(values: Sequence[NDArray[Any]] | None) -> Any:
         return None if values is None else tuple(values[n][mask] for n, mask in zip(numbers, keep, strict=True))
 
+    answered = [part.responses for part in parts if part.responses is not None]
     row_losses, weights = cut(whole.row_losses), cut(whole.weights)
     folds, pooled = [np.nan] * max(len(parts), 1), None
     with catch_warnings():
@@ -213,12 +225,12 @@ def _record(task: Task, loss: Loss, whole: Record, parts: Sequence[_Part]) -> Re
         if row_losses is not None:
             masses = weights or [np.ones(len(one)) for one in row_losses]
             folds = [_mean(one, mass) for one, mass in zip(row_losses, masses, strict=True)] or folds
-        elif parts and not np.isnan(whole.fold_losses).any() and not loss.asks_predictor:
+        elif parts and len(answered) == len(parts) and not loss.asks_predictor:
             folds = [_score(loss, task, part) for part in parts]
             held = np.concatenate([part.rows for part in parts])
             sizes = np.array([len(part.rows) for part in parts])
             splits = Splits.from_sizes(held, held, sizes, Recipe(words="", kind="given"))
-            pooled = pooled_score(task, splits, loss, [part.responses for part in parts if part.responses])
+            pooled = pooled_score(task, splits, loss, answered)
     return replace(
         whole,
         fold_losses=np.array(folds),
@@ -256,23 +268,26 @@ def _cut_answers(answers: Answers | None, cut: Any) -> Answers | None:
 
 
 def subgroups_figure(record: StudyRecord) -> dict[str, Any]:
-    """Return the subgroups of the first loss, with a sentence that names the worst; or why there are none."""
+    """Return the subgroups by the leading score, with a sentence that names the worst; or why there are none."""
     columns = record.tables.get(SUBGROUPS)
     if not columns:
         return {"none": NOT_ASKED}
-    risk = record.estimates["risk"]
+    lead = next((one for one in record.metrics or () if one.decides and one.estimate.loss in columns["loss"]), None)
+    risk = record.estimates["risk"] if lead is None else lead.estimate
+    label, unit = (risk.loss, "") if lead is None else (lead.label, lead.unit)
     rows = [row for row in rows_of(columns) if row["loss"] == risk.loss]
     return {
-        "loss": risk.loss,
+        "loss": label,
+        "unit": unit,
         "greater_is_better": risk.greater_is_better,
         "value": risk.value,
         "level": risk.level,
-        "sentence": _worst(rows, risk),
+        "sentence": _worst(rows, risk, label=label, unit=unit),
         "rows": rows,
     }
 
 
-def _worst(rows: Sequence[Mapping[str, Any]], risk: Estimate) -> str:
+def _worst(rows: Sequence[Mapping[str, Any]], risk: Estimate, *, label: str, unit: str) -> str:
     """Return a sentence on the subgroup with the worst risk among those that are large enough for an interval."""
     sure, small = [row for row in rows if row["low"] is not None], [row for row in rows if row["rows"] < FEWEST_ROWS]
     has = "has" if len(small) == 1 else "have"
@@ -280,12 +295,15 @@ def _worst(rows: Sequence[Mapping[str, Any]], risk: Estimate) -> str:
     left = few if small else ""
     if not sure or risk.value is None:
         return f"No subgroup has an interval.{left}"
-    sign = -1 if risk.greater_is_better else 1
-    worst = max(sure, key=lambda row: sign * row["value"])
-    inside = worst["low"] <= risk.value <= worst["high"]
+    worst = max(sure, key=lambda row: (-1 if risk.greater_is_better else 1) * row["value"])
+    low, high = worst["low"], worst["high"]
+    value, *ends, whole = (
+        percent(one, digits_of(low, high)) if unit == "share" else rounded(one, digits_of(low, high))
+        for one in (worst["value"], low, high, risk.value)
+    )
     return (
-        f"The worst subgroup is {clipped(worst['slice'], 60)} {clipped(worst['group'], 60)}: {risk.loss} "
-        f"{as_text(worst['value'])} ({as_text(worst['low'])} to {as_text(worst['high'])}) on {worst['rows']:,} rows. "
-        f"Over all rows it is {as_text(risk.value)}, which this interval {'holds' if inside else 'excludes'}. "
+        f"The worst subgroup is {clipped(worst['slice'], 60)} {clipped(worst['group'], 60)}: {label} {value} "
+        f"({ends[0].removesuffix(' %')} to {ends[1].removesuffix(' %')}) on {worst['rows']:,} rows. "
+        f"Over all rows it is {whole}, which this interval {'holds' if low <= risk.value <= high else 'excludes'}. "
         f"The {risk.level:.0%} intervals of {len(sure)} subgroups hold together.{left}"
     )

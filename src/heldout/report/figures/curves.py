@@ -14,7 +14,7 @@ from heldout.report.figures.canvas import DASHED, Shape, line_key, name_axes
 from heldout.report.figures.describe import Data, Description, Kind, describe, evenly
 from heldout.report.figures.palette import SEVERAL, SOFT
 from heldout.report.figures.scales import column, ends, finite, is_finite, linear, real, within
-from heldout.report.words import amount, counted
+from heldout.report.words import amount, counted, level_words
 
 MOST_IN_TABLE = 60  # points
 Points = Sequence[Mapping[str, Any]]
@@ -110,19 +110,21 @@ def _of_threshold(curve: Data) -> str:
 def _describe(axes: Axes, data: Data) -> Description:
     curves = data["curves"]
     of = f" of {shortened(curves[0]['label'], 60)}" if len(curves) == 1 else ""
-    notes = [f"{shortened(curve['label'], 40)}: {axes.note(curve)}" for curve in curves]
+    notes = [f"{shortened(curve['label'], 20)}: {axes.note(curve)}" for curve in curves]
     more = f" {counted(data['left_out'], 'class')} left out." if data["left_out"] else ""
     rows = [
         (line(curve["label"]), *(point.get(name) for name in axes.head))
         for curve in curves
         for point in evenly(curve["points"], max(MOST_IN_TABLE // len(curves), 2))
     ]
-    band = f" The band holds at {amount(100 * data['level'])}%, point by point." if is_finite(data["level"]) else ""
+    banded = len(axes.y) == len(curves) == 1 and f"{axes.y[0]}_low" in next(iter(curves[0]["points"]), {})
+    band = f" The band holds {level_words(data['level'])} of the time, point by point." if banded else ""
     return describe(
         title=f"{axes.title}{of}",
-        alt=f"{axes.title}{of}, {data['rows']:,} held-out rows. {'; '.join(notes)}.{band}{more}",
+        alt=f"{axes.title}{of}, {data['rows']:,} held-out rows.{more}",
         head=("class", *(name.replace("_", " ") for name in axes.head)),
         rows=rows,
+        caption=f"{'; '.join(notes)}.{band}",
     )
 
 

@@ -95,7 +95,8 @@ def _subgroup_rows(data: Data) -> list[Row]:
 def _describe_subgroups(data: Data, rows: Sequence[Row]) -> Description:
     return describe(
         title="Risk by subgroup",
-        alt=f"{counted(len(rows), 'subgroup')} by {better(data)}. {line(data['sentence'])}",
+        alt=f"{counted(len(rows), 'subgroup')} by {better(data)}.",
+        caption=line(data["sentence"]),
         head=("by", "subgroup", "rows", shortened(data["loss"], 40), "low", "high", "why without an interval"),
         rows=_table(data, ("slice", "group", "rows", "value", "low", "high", "reason")),
         tips=row_tips(rows),
@@ -123,6 +124,7 @@ def _describe_importance(data: Data, rows: Sequence[Row]) -> Description:
         title="What the learner uses",
         alt=f"How much worse {shortened(data['loss'], 40)} gets on held-out rows where a column is permuted, "
         f"{data['repeats']} times in each fold: {in_words(rows)}" + left_out(len(rows), whole, "columns"),
+        caption="Columns that tell the same stand in for each other, so that none of them alone seems to matter.",
         head=("column", "importance", "low", "high", "spread over folds"),
         rows=_table(data, ("feature", "importance", "low", "high", "sd")),
         tips=row_tips(rows[:FEW]),
@@ -164,10 +166,11 @@ def _coefficient_label(row: Mapping[str, Any]) -> str:
 def _describe_coefficients(data: Data, rows: Sequence[Row]) -> Description:
     unsure = sum(row["selected"] != row["folds"] for row in data["rows"])
     what = "Coefficients, mean and range over folds" if _has_values(data) else "In how many folds a column is selected"
-    some = f" {counted(unsure, 'column')} not selected in every fold." if unsure else ""
+    some = f"{counted(unsure, 'column')} not selected in every fold." if unsure else ""
     return describe(
+        caption=some,
         title="Coefficients" if _has_values(data) else "Columns that are selected",
-        alt=f"{what}: {in_words(rows)}{some}" + left_out(len(rows), len(rows) + data["left_out"], "columns"),
+        alt=f"{what}: {in_words(rows)}" + left_out(len(rows), len(rows) + data["left_out"], "columns"),
         head=("column", "class", "mean", "spread over folds", "least", "greatest", "selected in folds", "of"),
         rows=_table(data, ("feature", "class", "mean", "sd", "low", "high", "selected", "folds")),
         tips=row_tips(rows[:FEW]),
