@@ -305,5 +305,5 @@ def _worst(rows: Sequence[Mapping[str, Any]], risk: Estimate, *, label: str, uni
         f"The worst subgroup is {clipped(worst['slice'], 60)} {clipped(worst['group'], 60)}: {label} {value} "
         f"({ends[0].removesuffix(' %')} to {ends[1].removesuffix(' %')}) on {worst['rows']:,} rows. "
         f"Over all rows it is {whole}, which this interval {'holds' if low <= risk.value <= high else 'excludes'}. "
-        f"The {risk.level:.0%} intervals of {len(sure)} subgroups hold together.{left}"
+        f"The {100 * risk.level:.4g} % intervals of {len(sure)} subgroups hold together.{left}"
     )
