@@ -18,8 +18,8 @@ from heldout.risk.intervals.method import wilson_ends, z_quantile
 from heldout.risk.widening import effective_count
 
 MOST_CURVES = 6  # classes with a curve of their own in a figure
-MOST_POINTS = 200  # of all curves of a figure
-FEWEST_POINTS = 50  # of one of several curves
+MOST_POINTS = 120  # of all curves of a figure
+FEWEST_POINTS = 40  # of one of several curves
 MOST_CLASSES = 100  # rows of the figure of classes
 SEVERAL = "Each row has several labels, and which were mixed up is no one table."
 ONE_CLASS = "All held-out rows are of one class, so there is nothing to tell apart."
@@ -144,7 +144,7 @@ def _area(positive: Flags, score: Floats, weight: Floats) -> float:
 
 def positive_class(record: StudyRecord) -> Any:
     """Return the class that a curve of two classes is of: the one that was named, else the second; else None."""
-    classes, named = record.about["classes"] or (), record.about.get("positive")
+    classes, named = list(record.about["classes"] or []), record.about.get("positive")
     return None if len(classes) != 2 else classes[1] if named is None else named
 
 
