@@ -10,6 +10,7 @@ from heldout.results.study_record import VERSION
 HOSTILE = (
     "</script></style></svg><img src=x onerror=window.__pwned=1>\"'`&amp;<b>[/red]$\\frac{$\u202e\x1b[2J\x00\n{{7*7}}"
 )
+OF_ONE_LEARNER = ("learner", "procedure", "chosen", "verdict")  # what the headline of a comparison does not have
 OURS = {"kind", "severity", "scale", "guarantee", "tier", "none", "method", "verdict", "code", "unit", "mode", "metric"}  # keys of our own words
 NAMES = {"params", "environment", "learners"}  # keys of dicts whose keys come from data
 
@@ -67,14 +68,15 @@ def result_summary(count: int = 12, folds: int = 5) -> dict[str, Any]:
         "version": VERSION,
         "kind": "result",
         "headline": headline(),
-        "metrics": metrics(),
+        "metrics": metrics(values),
         "checks": checks(),
         "about": about("log", "zero_one") | {"candidates": count},
         "verdict": {
             "sentence": "On new rows the learner is expected to have a mean log loss of 0.12.",
             "promise": "The interval is a rule of thumb.",
-            "against": "On the same rows always answering 'yes' would cost 0.7.",
+            "no_model": None,
             "optimism": "The best validation number is 0.1.",
+            "flattery": "the best validation score (0.1) is 0.02 too good",
             "surer": ["Four times as many rows would halve the interval.", "More repeats would not."],
             "meanings": {
                 name: {"label": f"label of {name}", "text": f"meaning of {name}"}
@@ -158,6 +160,7 @@ def metric(name: str, label: str, value: float | None, **changes: Any) -> dict[s
         "guarantee": "heuristic",
         "reason": None,
         "estimand": f"expected {label} of the tuned learner trained on about 120 rows",
+        "folds": [],
         "no_model": 0.627,
         "no_model_words": "always 'no'",
         "gain": gain,
@@ -167,10 +170,11 @@ def metric(name: str, label: str, value: float | None, **changes: Any) -> dict[s
     return made | (none if value is None else {}) | changes
 
 
-def metrics() -> list[dict[str, Any]]:
+def metrics(folds: list[float] | None = None) -> list[dict[str, Any]]:
     lower = {"unit": "", "greater_is_better": False}
+    lead = {"low": 0.1, "high": 0.15, "no_model": 0.66, "decides": True, "asked": True, "folds": folds or []}
     return [
-        metric("logloss", "log loss", 0.12, low=0.1, high=0.15, no_model=0.66, decides=True, asked=True, **lower),
+        metric("logloss", "log loss", 0.12, **lead, **lower),
         metric("accuracy", "accuracy", 0.979),
         metric("balanced_accuracy", "balanced accuracy", 0.975, no_model=0.5),
         metric("auc", "AUC", 0.995, low=0.989, high=0.998, no_model=0.5, unit=""),
@@ -359,6 +363,7 @@ def comparison_summary(names: tuple[str, ...] = ("ridge", "forest", "tree")) -> 
     return {
         "version": VERSION,
         "kind": "comparison",
+        "headline": {name: value for name, value in headline().items() if name not in OF_ONE_LEARNER},
         "level": 0.95,
         "rope": 0.05,
         "about": {
@@ -370,11 +375,38 @@ def comparison_summary(names: tuple[str, ...] = ("ridge", "forest", "tree")) -> 
             "sentence": "ridge has the smallest risk.",
             "promise": "They hold together.",
             "surer": ["More rows."],
+            "best": names[0],
+            "ties": list(names[1:2]),
+            "simplest": names[0],
         },
+        "against_best": [
+            {
+                "name": name,
+                "difference": 0.1 * place,
+                "low": 0.01 if place > 1 else -0.02,
+                "high": 0.2 * place,
+                "level": 0.98,
+                "p": 0.03,
+                "verdict": "worse" if place > 1 else "not shown",
+                "reason": None,
+            }
+            for place, name in enumerate(names)
+            if place
+        ],
         "ranking": ranking,
         "pairs": pairs,
         "learners": {
-            name: {"about": whole, "choices": result_summary()["choices"], "seconds": {"total": 0.5}} for name in names
+            name: {
+                "about": whole,
+                "choices": result_summary()["choices"],
+                "seconds": {"total": 0.5},
+                "headline": headline(),
+                "metrics": [
+                    {**one, **{end: one[end] + place / 10 for end in ("value", "low", "high")}} if one["decides"] else one
+                    for one in metrics()
+                ],
+            }
+            for place, name in enumerate(names)
         },
         "failures": {"broken": "FitFailed: no fit worked"},
         "findings": [{"code": "H302", "severity": "warning", "message": "heavy tails"}],

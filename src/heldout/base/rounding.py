@@ -33,12 +33,12 @@ def rounded(value: float, digits: int | None, *, sign: bool = False) -> str:
 
 
 def percent(value: float, digits: int | None = None) -> str:
-    """Return a share in per cent, by default rounded to whole ones, below 1 % and above 99 % to two digits.
+    """Return a share in per cent, by default rounded to whole ones, near 0 % and 100 % to two digits of what is left.
 
     >>> percent(0.97934, 3), percent(0.6274), percent(0.0042), percent(0.9991)
-    ('97.9 %', '63 %', '0.42 %', '99.91 %')
+    ('97.9 %', '63 %', '0.42 %', '99.910 %')
     """
     if digits is None:
         rest = min(abs(value), abs(1 - value))
-        digits = 1 - floor(log10(rest)) if 1e-9 < rest < 0.01 else 2
+        digits = 1 - floor(log10(rest) + 1e-9) if 1e-9 < rest < 0.01 else 2
     return f"{rounded(100 * value, max(digits - 2, 0))} %"

@@ -91,6 +91,7 @@ class Table:
     left_out: int = 0  # rows that the summary itself leaves out
     key: str = ""  # the name of the table in a page
     titled: bool = True  # whether a page shows the title, or only reads it out
+    label: str = ""  # what a page reads out where there is no title
     sentences: bool = False  # whether the last column holds sentences: text and terminal set them below their row
 
     def columns(self) -> dict[int, bool]:

@@ -14,6 +14,7 @@ from heldout.report.first_screen import (
     heading,
     leading,
     next_line,
+    other_findings,
     shown,
 )
 from heldout.report.result import findings_block, made_by, validation_columns
@@ -37,7 +38,7 @@ def comparison_blocks(
     sentences += (f"… {len(pairs) - MOST_PAIRS} more pairs",) if len(pairs) > MOST_PAIRS else ()
     every = (Note(items=sentences), pairs_table(pairs), p_value_table(pairs), comparison_facts(summary))
     behind: dict[str, Callable[[], Sequence[Block]]] = {
-        "Every finding": lambda: (findings_block(summary["findings"]),),
+        "Other findings": lambda: (findings_block(other_findings(summary["findings"])),),
         "What would make it more certain": lambda: (Note(items=tuple(verdict["surer"])),),
         "What the learners chose": lambda: tuple(
             choices_table(name, learner["choices"]) for name, learner in summary["learners"].items()
@@ -142,7 +143,7 @@ def leaders_table(summary: Mapping[str, Any]) -> Table:
         )
     label, level = ("", "interval") if first is None else (first["label"], f"{level_words(first['level'])} interval")
     head = ("learner", label, level, "less the best", "interval", "verdict")
-    return Table(title="", head=head, rows=tuple(rows), brief=MOST_PAIRS, key="ranking")
+    return Table(title="", label="Ranking", head=head, rows=tuple(rows), brief=MOST_PAIRS, key="ranking")
 
 
 def _shared_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:

@@ -9,7 +9,7 @@ from typing import Any
 from heldout.base.rounding import digits_of, percent, rounded
 from heldout.base.words import NOTHING, choice_words, clipped, line, shortened
 from heldout.report.blocks import Block, Cell, Facts, Figure, Headline, Line, Lines, Number, Span, Style, Table, Text
-from heldout.report.words import amount, counted, level_words
+from heldout.report.words import amount, counted, estimate_words, level_words
 
 WIDE = 78  # characters of a line that may not wrap on a terminal of 80 columns
 MOST_GRAVE = 4  # findings above the table; the others are counted
@@ -79,13 +79,19 @@ def data_words(headline: Mapping[str, Any]) -> str:
     if classes:
         shares = [percent(one["share"]) for one in classes]
         if len(classes) <= MOST_CLASSES:
-            named = (f"{shortened(one['label'], 24)} {share}" for one, share in zip(classes, shares, strict=True))
+            named = (f"{_class(one['label'])} {share}" for one, share in zip(classes, shares, strict=True))
             return f"{rows}: {', '.join(named)}"
         if len(classes) == MOST_LISTED:
             return f"{rows}: {MOST_LISTED} classes or more, of at most {shares[0]}"
         each = f"of {shares[0]} each" if shares[0] == shares[-1] else f"of {shares[-1]} to {shares[0]}"
         return f"{rows}: {len(classes)} classes {each}"
     return rows if headline["median"] is None else f"{rows}: median {amount(headline['median'])}"
+
+
+def _class(label: Any) -> str:
+    """Return the name of a class, in quotes if it is not a plain word."""
+    name = shortened(label, 24)
+    return name if name.isidentifier() else f'"{name}"'
 
 
 def shown(value: Any, metric: Metric, *, share: bool = True, sign: bool = False) -> str:
@@ -129,16 +135,12 @@ def headline_parts(summary: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """Return the leading metric as label, value, interval and baseline."""
     metric, risk = leading(summary), summary["risk"]
     if metric is None or (metric["value"] is None and risk["answer"] is not None):
-        return line(risk["loss"]), _told(risk), "", ""
+        return line(risk["loss"] if metric is None else metric["label"]), estimate_words(risk), "", ""
     value = shown(metric["value"], metric)
     if metric["decides"] and risk["answer"] is not None:
         value = f"{value} ({shortened(risk['answer'])})"
     level = f"{level_words(metric['level'])} interval {ends_words(metric)}" if metric["low"] is not None else ""
     return metric["label"], value, level, baseline(metric)
-
-
-def _told(risk: Mapping[str, Any]) -> str:
-    return amount(risk["value"]) if risk["answer"] is None else shortened(risk["answer"])
 
 
 def short_result(summary: Mapping[str, Any]) -> str:
@@ -162,8 +164,7 @@ def _answer(summary: Mapping[str, Any]) -> list[Line]:
 
 def is_good(summary: Mapping[str, Any]) -> bool:
     """Return whether the answer may be green: better than no model, and nothing grave was found."""
-    grave = any(finding["severity"] != "info" for finding in summary["findings"])
-    return summary["headline"]["verdict"] == "better" and not grave
+    return summary["headline"]["verdict"] == "better" and not grave_of(summary["findings"])
 
 
 def verdict_words(summary: Mapping[str, Any]) -> list[str]:
@@ -278,9 +279,20 @@ def gravest_first(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, An
     return sorted(findings, key=lambda finding: (GRAVE_FIRST.index(finding["severity"]), finding["code"]))
 
 
+def grave_of(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the warnings and errors, the gravest first."""
+    return [finding for finding in gravest_first(findings) if finding["severity"] != "info"]
+
+
+def other_findings(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the findings that the lines of a first screen leave out."""
+    above = grave_of(findings)[:MOST_GRAVE]
+    return [finding for finding in gravest_first(findings) if finding not in above]
+
+
 def finding_lines(findings: Iterable[Mapping[str, Any]]) -> list[Line]:
     """Return a line for each of the gravest findings, in its colour, with the number to ignore it by."""
-    grave = [finding for finding in gravest_first(findings) if finding["severity"] != "info"]
+    grave = grave_of(findings)
     lines = [
         Line(
             Span(f"{clipped(line(one['message']), MESSAGE)} ({one['code']})", one["severity"]),
@@ -310,7 +322,7 @@ def metrics_table(metrics: Sequence[Metric]) -> Table:
     ]
     level = level_words(metrics[0]["level"]) if metrics else ""
     kept = tuple(rows) if len(rows) > 1 else ()
-    return Table(title="", head=("score", "held out", f"{level} interval", "no model"), rows=kept, key="metrics")
+    return Table(title="", label="Scores", head=("score", "held out", f"{level} interval", "no model"), rows=kept, key="metrics")
 
 
 def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:

@@ -210,10 +210,11 @@ class Writer:
             box = self._element("div", self._element("table", inside, css="table"), css="wide")
             more = self._element("p", f"… {left_out:,} more", css="quiet") if left_out else ""
             return self._titled(table.title, together(box, more))
-        caption = element("caption", table.title, class_=None if table.titled else "unseen")
+        name, seen = table.title or table.label, table.titled and bool(table.title)
+        caption = element("caption", name, class_=None if seen else "unseen")
         made = element("table", caption, inside, id=f"{table.key}-table" if table.key else None)
         long = " long" if shown > 20 else ""
-        box = element("div", made, class_=f"scroll{long}", role="group", aria_label=table.title, tabindex=0)
+        box = element("div", made, class_=f"scroll{long}", role="group", aria_label=name, tabindex=0)
         words = (
             f"{left_out:,} more row{'s' * (left_out > 1)} left out here, to keep this file small; the result itself "
         )

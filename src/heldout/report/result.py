@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.base.words import choice_words, clipped, line, words_of_choice
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
-from heldout.report.first_screen import first_screen, gravest_first
+from heldout.report.first_screen import first_screen, gravest_first, other_findings
 from heldout.report.model import model_blocks
 from heldout.report.plan import plan_blocks
 from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
@@ -27,11 +27,11 @@ def result_blocks(summary: Mapping[str, Any], *, at_length: bool = False) -> lis
         "What the interval promises": lambda: (Facts({**estimate_facts(summary["risk"]), **_promise(summary)}),),
         "Every estimate": lambda: (estimates_table(summary),),
         "The folds": lambda: (folds_table(summary), chosen_table(summary["choices"])),
-        "Every finding": lambda: (findings_block(summary["findings"]),),
+        "Other findings": lambda: (findings_block(other_findings(summary["findings"])),),
         "What the numbers mean": lambda: (meanings(summary),),
         "What would make it more certain": lambda: (Note(items=tuple(summary["verdict"]["surer"])),),
         "How it was made": lambda: made_by(summary["about"]),
-        "The plan": lambda: plan_blocks(summary["plan"], at_length=at_length),
+        "The plan": lambda: plan_blocks(summary["plan"], refusals=at_length),
         counted(len(summary["failures"]), "failed cell"): lambda: (failures_table(summary["failures"]),),
     }
     details = [Details(title, within, always=at_length) for title, within in behind.items()]

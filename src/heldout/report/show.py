@@ -92,7 +92,7 @@ def opened(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) -> list[Any]:
-    """Return every rendered line, with gaps around titled blocks, before headlines, around lines and after tables."""
+    """Return every rendered line, with gaps around blocks that have a title or label, around lines, before headlines."""
     shown: list[Any] = []
     close = False  # whether the block before has no title
     for block in opened(blocks):
@@ -100,7 +100,7 @@ def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) 
         if lines := lines_of(block):
             below = close and untitled and not isinstance(block, Headline | Lines)
             shown += [gap] * (not below and len(shown) > 0) + [show(line) for line in lines]
-            close = untitled and not isinstance(block, Lines | Table)
+            close = untitled and not isinstance(block, Lines) and not getattr(block, "label", "")
     return shown
 
 
@@ -164,7 +164,7 @@ BLOCKS: dict[str, Callable[[Mapping[str, Any]], Sequence[Block]]] = {
     "plan": account_blocks,
     "result": result_blocks,
     "whole result": partial(result_blocks, at_length=True),
-    "whole plan": partial(account_blocks, at_length=True),
+    "whole plan": partial(account_blocks, refusals=True),
     "short plan": short_plan_blocks,
     "splits": splits_blocks,
     "splits summary": splits_summary_blocks,

@@ -92,7 +92,7 @@ def sentence_of(risk: Estimate, *, label: str = "") -> str:
     >>> words = learner_risk("zero_one", train_size=120, tuned=False)
     >>> of = {"name": "risk", "loss": "zero_one", "estimand": words, "train_size": 120, "n": 150}
     >>> print(sentence_of(Estimate(value=0.04, **of, **sure)))
-    On new rows the learner, trained on 120 rows, is expected to be wrong 4.0% of the time (95% interval 1.0% to 10.8%).
+    On new rows the learner, trained on 120 rows, is expected to be wrong 4.0 % of the time (95 % interval 1.0 % to 10.8 %).
     """
     if risk.value is None and risk.answer is None:
         return f"This study has no risk to tell. {risk.reason or ''}".strip()
@@ -213,11 +213,11 @@ def _amount(risk: Estimate, value: float) -> str:
 
 
 def _size(risk: Estimate, width: float) -> str:
-    return share(width).removesuffix("%") + " points" if risk.loss in _SHARES else _amount(risk, width)
+    return share(width).removesuffix(" %") + " points" if risk.loss in _SHARES else _amount(risk, width)
 
 
 def _percent(level: float) -> str:
-    return f"{100 * level:.4g}%"
+    return f"{100 * level:.4g} %"
 
 
 def label_of(estimate: Estimate) -> str:
