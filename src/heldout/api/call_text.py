@@ -105,6 +105,8 @@ def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
         arguments["loss"] = repr(request.loss)
     if request.positive is not None:
         arguments["positive"] = repr(request.positive)
+    if request.slices is not None:
+        arguments["slices"] = repr(request.slices) if _is_of_names(request.slices) else "slices"
     if request.level != Request().level:
         arguments["level"] = repr(request.level)
     arguments["seed"] = str(request.seed)
@@ -113,6 +115,11 @@ def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
     if options:
         arguments["options"] = f"Options({options})"
     return [f"{name}={text}" for name, text in arguments.items()]
+
+
+def _is_of_names(slices: Any) -> bool:
+    """Return whether slices are names of columns alone; arrays and functions are written as a name instead."""
+    return isinstance(slices, str) or (isinstance(slices, list | tuple) and all(isinstance(s, str) for s in slices))
 
 
 def _is_short(test: Any) -> bool:

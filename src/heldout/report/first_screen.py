@@ -23,14 +23,15 @@ IN_PYTHON = 'result.report("study.html") for a page, result.predictor for the mo
 Metric = Mapping[str, Any]
 
 
-def first_screen(summary: Mapping[str, Any]) -> list[Block]:
-    """Return the blocks that a result begins with; everything else stands behind them."""
+def first_screen(summary: Mapping[str, Any], asked: Sequence[Block] = ()) -> list[Block]:
+    """Return the blocks that a result begins with; `asked` are those of what the user asked for beside the scores."""
     return [
         *heading(summary["headline"]),
         Lines((*_answer(summary), *finding_lines(summary["findings"]))),
         Figure("strip", summary),
         metrics_table(summary["metrics"]),
         Facts(short_facts(summary)),
+        *asked,
         next_line(summary.get("next", IN_PYTHON)),
     ]
 

@@ -9,6 +9,7 @@ from typing import Any
 from heldout.base.words import choice_words, clipped, line, words_of_choice
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
 from heldout.report.first_screen import first_screen, gravest_first, other_findings
+from heldout.report.model import model_blocks
 from heldout.report.plan import plan_blocks
 from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
 from heldout.results.study_record import is_shown
@@ -33,7 +34,8 @@ def result_blocks(summary: Mapping[str, Any], *, at_length: bool = False) -> lis
         "The plan": lambda: plan_blocks(summary["plan"], refusals=at_length),
         counted(len(summary["failures"]), "failed cell"): lambda: (failures_table(summary["failures"]),),
     }
-    return [*first_screen(summary), *(Details(title, within, always=at_length) for title, within in behind.items())]
+    details = [Details(title, within, always=at_length) for title, within in behind.items()]
+    return [*first_screen(summary, model_blocks(summary)), *details]
 
 
 def _promise(summary: Mapping[str, Any]) -> dict[str, str | None]:
