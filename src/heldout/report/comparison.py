@@ -8,6 +8,7 @@ from typing import Any
 from heldout.base.words import line, shortened, words_of_choice
 from heldout.report.blocks import Block, Cell, Details, Facts, Headline, Line, Lines, Note, Number, Table, Text
 from heldout.report.first_screen import (
+    checked_words,
     ends_words,
     finding_lines,
     gap_words,
@@ -46,10 +47,10 @@ def comparison_blocks(
         "How it was made": lambda: tuple(made_by({"level": summary["level"], **summary["about"]})),
     }
     count = counted(len(summary["ranking"]), "learner")
-    (first, *rest), found = verdict_lines(summary), finding_lines(summary["findings"])
+    (first, *rest), found = (*verdict_lines(summary), checked_words(summary)), finding_lines(summary["findings"])
     return [
         *heading(headline, f"{count}, same {where(summary)}"),
-        Lines((Line(first, indent=2, style="strong"), *(Line(text, indent=2) for text in rest), *found)),
+        Lines((Line(first, indent=2, style="strong"), *(Line(text, indent=2) for text in rest if text), *found)),
         leaders_table(summary),
         failed_table(summary["failures"]),
         Facts({**_shared_facts(summary), **(summary.get("head") or {})}),
