@@ -92,11 +92,13 @@ def verdict_lines(summary: Mapping[str, Any]) -> list[str]:
     elif ties:
         clauses = [f"{_named(ties)} cannot be told from it"]
     if worse:
-        all_of = "the other is worse" if len(worse) == 1 else "the others are worse"
-        clauses += [all_of if ties else f"{_named(worse)} {'is' if len(worse) == 1 else 'are'} worse"]
+        every = len(worse) + len(ties) == len(others)
+        few = f"{'the other' if ties else _named(worse)} is worse"
+        clauses += [few if len(worse) == 1 else "the others are worse" if every else f"{_named(worse)} are worse"]
     clauses += [f"{_named(by['better'])} is nevertheless shown to be better"] if by["better"] else []
     clauses += [f"{_named(by['not compared'])} cannot be compared"] if by["not compared"] else []
-    lines += [f"{'; '.join(clauses)}."] if clauses else []
+    text = "; ".join(clauses)
+    lines += [f"{'The' if text.startswith('the ') else text[:3]}{text[3:]}."] if clauses else []
     if verdict["simplest"] == best:
         lines += ["It is also the simplest of them."]
     elif verdict["simplest"]:
