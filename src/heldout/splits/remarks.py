@@ -80,7 +80,7 @@ def scarce_class_note(task: Task, splits: Splits) -> str | None:
     name = strata.named(rarest)
     return (
         f"{name[0].upper()}{name[1:]} has {count} of {n} rows, too few for a share of {held}: a part holds out one of "
-        f"them, {1 / held:.1%} of its rows for {count / n:.1%} of all, so its errors count more than they should. "
+        f"them, {100 / held:.1f} % of its rows for {100 * count / n:.1f} % of all, so its errors count more than they should. "
         "Hold out more rows, or use KFold, or stratify=False."
     )
 
