@@ -78,10 +78,8 @@ def evaluate(
         takes the learner's own loss. Of two classes, `positive` is the one that F1, precision and recall speak of.
     slices : str, array, function, list or dict of them, optional
         Subgroups whose risk is told too: columns of X by name, which stay features, or arrays with a label a row.
-    level : float
-        The level of the intervals.
-    seed : int
-        Decides the test splits, and whatever the learner leaves to chance.
+    level, seed : float, int
+        The level of the intervals; what decides the test splits, and whatever the learner leaves to chance.
     jobs : int, optional
         Worker processes; None takes every core this process may use, where the work is worth it.
     backend : "inline", "processes", "dask://host:8786" or distributed.Client, optional
@@ -90,10 +88,8 @@ def evaluate(
     journal : path, optional
         A file that keeps every finished answer, such as "study.db". The same call goes on where it was ended, or
         answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
-    progress : "auto" or bool
-        A bar for runs that last.
-    options : Options, optional
-        Less used switches.
+    progress, options : "auto" or bool, Options, optional
+        A bar for runs that last; less used switches.
 
     Returns
     -------
