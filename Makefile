@@ -10,7 +10,7 @@ PEERS := $(VENV)/.peers
 .PHONY: demo test check lint types imports browser screenshots exactness faults golden bench bench-streaming coverage coverage-second clean
 
 demo: $(BASE)             ## a nested study on a table as people have them, and its page
-	$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/demo.py
 
 test: $(READY) check browser ## all that CI runs
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
@@ -55,9 +55,10 @@ coverage-second: $(READY) ## the same on the second grid, which no rule was tune
 	$(BIN)/python -m benchmarks.coverage --second
 
 $(BASE): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report]"
-	touch $(BASE)
+	@echo "Installing the library into $(VENV), once."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report]"
+	@touch $(BASE)
 
 $(READY): $(BASE)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"

@@ -1,7 +1,7 @@
 """Which customers leave, and how well can that be foretold?
 
-Run it with `make demo`, or `python examples/demo.py`. The customers are made up, in a table as people have them: numbers and
-categories side by side, with values missing. Two families compete in nested cross-validation, 5-fold inside 5-fold.
+Run it with `make demo`, or `python examples/demo.py`. The customers are made up; their table is as tables are, with
+numbers, categories and missing values. Two families compete in nested cross-validation, 5-fold inside 5-fold.
 """
 
 from pathlib import Path
