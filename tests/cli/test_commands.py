@@ -15,7 +15,9 @@ from click.testing import CliRunner, Result
 
 import heldout as ho
 from heldout.api.learners import tuned_learner
+from heldout.cli.completion import LOSSES
 from heldout.cli.main import main
+from heldout.losses.resolve import OWN_NAMES, resolve_losses
 
 NO_STUDY = ("--jobs", "1")
 
@@ -296,7 +298,17 @@ def test_completion_knows_columns_learners_and_splits() -> None:
     assert offered("heldout evaluate table.csv --target l") == ["label"]
     assert offered("heldout evaluate table.csv --learner ridge,fo") == ["ridge,forest"]
     assert offered("heldout evaluate table.csv --validation sh") == ["shared"]
+    assert offered("heldout compare table.csv -l knn+tr") == ["knn+tree"]
+    assert offered("heldout evaluate table.csv --loss ro") == ["roc_auc"]
+    assert offered("heldout explain table.csv --loss pin") == ["pinball:0.9"]
     assert offered("heldout comp") == ["compare", "completion"]
+
+
+def test_completion_offers_losses_that_there_are() -> None:
+    assert set(OWN_NAMES) <= set(LOSSES)
+    for name in LOSSES:
+        (loss,) = resolve_losses(name, classification=True)
+        assert loss.name == name
 
 
 def test_advice_on_data_and_on_numbers() -> None:

@@ -6,12 +6,13 @@ import click
 
 from heldout.base.words import line
 from heldout.cli.evaluate import files_read
+from heldout.cli.help import GroupedCommand
 from heldout.cli.options import INCOMPLETE, Question, contender_options
 from heldout.cli.output import Output, check_page, output_options, page_option, write_page
 from heldout.cli.run_options import RunSettings, command_line, run_options
 
 
-@click.command(short_help="Which of several learners is better, on the same splits.")
+@click.command(cls=GroupedCommand, short_help="Which of several learners is better, on the same splits.")
 @contender_options
 @click.option(
     "--rope",
@@ -43,9 +44,9 @@ def compare(
     \b
     Examples:
       heldout compare houses.csv --target price --learner ridge,tree,dummy
-      heldout compare iris.csv --target species --learner logistic --learner knn+tree --rope 0.01
-      heldout compare visits.csv --target stay --groups patient --learner ridge,knn --json
-      heldout compare houses.csv --target price --learner ridge,tree --report comparison.html
+      heldout compare iris.csv -t species -l logistic -l knn+tree --rope 0.01
+      heldout compare visits.csv -t stay --groups patient -l ridge,knn --json
+      heldout compare houses.csv -t price -l ridge,tree --report comparison.html
     """
     from heldout.api.call_text import asked_by
     from heldout.api.compare import compare as compare_all

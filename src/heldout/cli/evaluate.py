@@ -10,6 +10,7 @@ import click
 
 from heldout.base.errors import HeldoutError, OptionError
 from heldout.base.words import line
+from heldout.cli.help import GroupedCommand
 from heldout.cli.options import Question, RunOptions, keys_of, question_options
 from heldout.cli.output import (
     Output,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 MODEL = ".skops"  # the suffix of files that hold a model
 
 
-@click.command(short_help="The plan of a study and its cost; nothing is fitted.")
+@click.command(cls=GroupedCommand, short_help="The plan of a study and its cost; nothing is fitted.")
 @question_options
 @short_output_options
 def explain(question: Question, *, output: Output) -> None:
@@ -44,7 +45,7 @@ def explain(question: Question, *, output: Output) -> None:
 
     \b
     Examples:
-      heldout explain houses.csv --target price --learner ridge,knn --validation shared
+      heldout explain houses.csv -t price -l ridge,knn --validation shared
       heldout explain study.toml --json
     """
     from heldout.api.evaluate import plan_of_question
@@ -60,7 +61,7 @@ def explain(question: Question, *, output: Output) -> None:
         output.show("plan", {**facts, "head": prepared.head})
 
 
-@click.command(short_help="The risk of a learner, or of the choice between several.")
+@click.command(cls=GroupedCommand, short_help="The risk of a learner, or of the choice between several.")
 @question_options
 @run_options
 @click.option(
@@ -100,15 +101,15 @@ def evaluate(
     \b
     Examples:
       heldout evaluate houses.csv --target price
-      heldout evaluate houses.csv --target price --learner ridge,knn --write-study study.toml
+      heldout evaluate houses.csv -t price -l ridge,knn --write-study study.toml
       heldout evaluate study.toml --seed 1
       heldout evaluate houses.csv --target price --save model.skops
       heldout evaluate houses.csv --target price --report study.html
-      heldout evaluate iris.csv --target species --learner logistic,knn --loss zero_one --loss log
-      heldout evaluate visits.csv --target stay --groups patient --learner ridge --test kfold:10
-      heldout evaluate sales.csv --target amount --time day --buffer 7d --learner ridge,tree --json
-      heldout evaluate benchmark.csv --target label --test column:part --learner logistic --fail-on warning
-      heldout evaluate genes.csv --target grade --learner svm,tree --journal genes.db --fit-timeout 600
+      heldout evaluate iris.csv -t species -l logistic --loss zero_one --loss log
+      heldout evaluate visits.csv -t stay --groups patient --test kfold:10
+      heldout evaluate sales.csv -t amount --time day --buffer 7d --json
+      heldout evaluate benchmark.csv -t label --test column:part --fail-on warning
+      heldout evaluate genes.csv -t grade -l svm,tree --journal genes.db
     """
     from heldout.api.call_text import asked_by
     from heldout.api.evaluate import plan_of_question, run_question
