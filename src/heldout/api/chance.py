@@ -17,7 +17,7 @@ from heldout.base.errors import FitFailed, OptionError, RoleError
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows, derive
 from heldout.base.shown import Shown, plain
-from heldout.engine.progress import open_progress
+from heldout.engine.progress import Watch, open_progress
 from heldout.engine.run import Running, run_study
 from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
@@ -166,7 +166,8 @@ def _shuffled_losses(
     task, losses = question.task, np.full(permutations, np.nan)
     quiet = replace(how, progress=False)
     with open_progress(how.progress) as bar:
-        bar.expect_rounds(permutations)
+        bar.begin(Watch())
+        bar.expect_rounds(permutations, "shuffled targets")
         for number in range(permutations):
             rng = np.random.default_rng(derive(question.seed, "permutation", number))
             target = task.y[exchange.rows(rng)]

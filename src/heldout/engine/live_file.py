@@ -39,9 +39,10 @@ class ProgressSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     done: int  # cells
     total: int
     failed: int
-    share: float  # of the work, as the cost model sees it
+    share: float  # of the cells
+    sentence: str  # where the work is, as a terminal shows it
     seconds: float  # so far
-    seconds_left: float | None
+    seconds_left: tuple[float, float] | None  # at least and at most
     failure: str | None  # the last one
     stopped: str | None = None  # why nothing moves any more, None while it runs
 
@@ -88,7 +89,7 @@ def read_live(journal: str | os.PathLike[str]) -> ProgressSnapshot | None:
     stopped = _why_stopped(snapshot, silent)
     if stopped is not None:
         return msgspec.structs.replace(snapshot, stopped=stopped)
-    left = None if snapshot.seconds_left is None else max(0.0, snapshot.seconds_left - silent)
+    left = None if snapshot.seconds_left is None else tuple(max(0.0, one - silent) for one in snapshot.seconds_left)
     return msgspec.structs.replace(snapshot, seconds=snapshot.seconds + silent, seconds_left=left, stopped=None)
 
 
