@@ -52,7 +52,7 @@ class TerminalBar:
         )
         self._live.start()
 
-    def draw(self, share: float, sentence: str, times: str, failed: str) -> None:
+    def draw(self, share: float, sentence: str, failed: str, times: str) -> None:
         """Show how much is done."""
         from rich.console import Group
         from rich.progress_bar import ProgressBar
@@ -85,7 +85,7 @@ class NotebookBar:
     def __init__(self) -> None:
         self._output: Any = None
 
-    def draw(self, share: float, sentence: str, times: str, failed: str) -> None:
+    def draw(self, share: float, sentence: str, failed: str, times: str) -> None:
         """Show how much is done, as HTML for a notebook and as plain text for other frontends."""
         words = "; ".join(filter(None, (sentence, failed, times)))
         bar = element("progress", max=1, value=f"{share:.4f}", style="width:20em;max-width:40%;vertical-align:middle")
@@ -197,7 +197,7 @@ class Progress:
         with suppress(OSError, ValueError):  # nobody reads stderr any more, which is no reason to end a study
             while not self._stop.wait(wait):
                 failed = self.counts()[2]
-                words = self.sentence(), self.times(), f"{failed:,} failed" if failed else ""
+                words = self.sentence(), f"{failed:,} failed" if failed else "", self.times()
                 if self.shown:
                     bar, wait = bar or (NotebookBar() if in_notebook() else TerminalBar()), EVERY
                     bar.draw(self.share, *words)
@@ -221,7 +221,7 @@ class Progress:
         """Say where the work is: which learner and fold, how many fits are done, and the best so far."""
         done, total, _ = self.counts()
         place = "" if self._last_step is None else self._watch.place(self._last_step)
-        count = f"{done:,} of {total:,} {self._unit}" if self._unit else ""
+        count = f"{done:,} of {total:,} {self._unit}" if total else "planning"
         parts = [*self._labels, place, count, self._watch.best()]
         return ", ".join(part for part in parts if part)
 
