@@ -281,6 +281,24 @@ def test_report_shows_what_was_saved() -> None:
     assert "Plan for ridge" in run("report", "result.heldout", "-v").stdout
 
 
+def test_compare_saves_the_best_model_and_its_result() -> None:
+    words = ["compare", "numbers.csv", "-t", "y", "-l", "dummy,linear", "--no-journal", *NO_STUDY]
+    done = run(*words, "--save", "best.skops", "--save", "best.heldout")
+    assert done.exit_code == 0
+    assert "kept        linear, the best of 2; heldout evaluate with all of them" in done.stdout
+    assert "heldout predict best.skops new.csv" in done.stdout
+    best = ho.load("best.heldout")
+    alone = answer("evaluate", "numbers.csv", "-t", "y", "-l", "linear", "--no-journal", *NO_STUDY)
+    assert best.risk.value == alone["risk"]["value"]
+    assert run("predict", "best.skops", "numbers.csv", "-q").exit_code == 0
+
+
+def test_compare_refuses_what_it_cannot_save_before_anything_is_fitted() -> None:
+    words = ["compare", "numbers.csv", "-t", "y", "-l", "dummy,linear", "--no-journal"]
+    assert "a page is written by --report best.html" in run(*words, "--save", "best.html").stderr
+    assert "this file is read, and would be lost" in run(*words, "--save", "numbers.csv").stderr
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_the_script(shell: str) -> None:
     done = run("completion", shell)

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from heldout.engine import progress as module
-from heldout.engine.progress import NotebookBar, Progress, in_notebook, open_progress
+from heldout.engine.bars import NotebookBar
+from heldout.engine.progress import Progress, in_notebook, open_progress
 from heldout.kernels.step import Plain, brute_step
 
 

@@ -37,7 +37,7 @@ class Bar:
 @pytest.fixture
 def bar(monkeypatch):
     made = Bar()
-    monkeypatch.setattr(module, "TerminalBar", lambda: made)
+    monkeypatch.setattr("heldout.engine.bars.TerminalBar", lambda: made)
     monkeypatch.setattr(module, "EVERY", 0.001)
     return made
 
@@ -142,7 +142,7 @@ def test_a_terminal_that_went_away_ends_no_study(monkeypatch, at_once):
             drawn.append(given)
             raise BrokenPipeError
 
-    monkeypatch.setattr(module, "TerminalBar", Gone)
+    monkeypatch.setattr("heldout.engine.bars.TerminalBar", Gone)
     with Progress(shown=True) as progress:
         within(lambda: drawn)
         progress.advance(step_of(1))

@@ -133,6 +133,7 @@ def chance(
     """
     if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 1:
         raise OptionError(f"permutations= is how many targets are shuffled, at least 1, not {permutations!r}.")
+    bar = open_progress(progress)
     refuse_stream(X, who="A test against chance")
     roles = {"groups": groups, "strata": strata}
     request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
@@ -144,11 +145,12 @@ def chance(
             "Leave interval out."
         )
     exchange = exchange_of(question.task)
-    how = Running(jobs=jobs, backend=backend, progress=progress, options=question.options)
-    result = run_question(question, how)
+    how = Running(jobs=jobs, backend=backend, progress=bar, options=question.options)
     sign = question.study.reported[0].sign
     again = replace(request, test=question.test, roles={"groups": question.task.groups, "strata": question.task.strata})
-    shuffled = _shuffled_losses(question, again, exchange, how, int(permutations))
+    with bar:
+        result = run_question(question, how)
+        shuffled = _shuffled_losses(question, again, exchange, how, int(permutations))
     value = result.risk.value
     return ChanceTest(
         result=result,

@@ -117,13 +117,11 @@ def evaluate(
     from heldout.engine.run import Running
     from heldout.report.result import short_result
 
-    _check_files(save, page, write_study, read=files_read(question))
+    check_files(save, page, write_study, read=files_read(question))
     prepared = prepare(question)
-    saves_model = any(map(_is_model, save))
+    saves_model = any(map(is_model, save))
     if saves_model:
-        from heldout.models.file import check_packable
-
-        check_packable(prepared.learner)
+        check_models(prepared.learner)
     posed = prepared.pose(options=settings.options(prepared.options))
     if output.at_length:  # what was understood, and the plan: short, or in full with --verbose
         facts = plan_facts(plan_of_question(posed)) | {"head": {**prepared.head, **settings.words()}}
@@ -141,7 +139,7 @@ def evaluate(
         use = result.journal
         done = "none" if use is None else f"{use.recalled:,} cells from it, {use.computed:,} computed"
         output.remark("journal", "; ".join([done, *(use.notes if use is not None else [])]))
-    _save(save, result, question, output)
+    keep_result(save, result, question, output)
     write_page(result.report, page, output)
     output.end(ctx, summary)
 
@@ -172,7 +170,7 @@ def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -
         raise OptionError(f"--write-study {path}: a name in the study is no text that UTF-8 can hold.") from None
 
 
-def _check_files(paths: tuple[str, ...], page: str | None, study: str | None, *, read: tuple[str, ...]) -> None:
+def check_files(paths: tuple[str, ...], page: str | None, study: str | None, *, read: tuple[str, ...]) -> None:
     """Raise an error for files that cannot be written, before anything is read or computed."""
     from heldout.data.read_table import is_table_name
 
@@ -197,7 +195,15 @@ def _check_files(paths: tuple[str, ...], page: str | None, study: str | None, *,
         known[place] = option
 
 
-def _is_model(path: str) -> bool:
+def check_models(*learners: Any) -> None:
+    """Raise an error for a learner that no model file may hold, before anything is fitted."""
+    from heldout.models.file import check_packable
+
+    for learner in learners:
+        check_packable(learner)
+
+
+def is_model(path: str) -> bool:
     return Path(path).suffix.lower() == MODEL
 
 
@@ -212,10 +218,10 @@ def _make_predictor(result: Result) -> None:
             _ = result.predictor
 
 
-def _save(paths: tuple[str, ...], result: Result, question: Question, output: Output) -> None:
+def keep_result(paths: tuple[str, ...], result: Result, question: Question, output: Output) -> None:
     """Write the result, the model or both, and print the commands that read them."""
     for path in paths:
-        if not _is_model(path):
+        if not is_model(path):
             with writing("the result", path):
                 result.save(path)
             output.remark("saved", f"{path}  (heldout report {path} shows it again)")

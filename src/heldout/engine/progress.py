@@ -9,17 +9,13 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from math import sqrt
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import numpy as np
-
 from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, Event, StepDone, WorkerLost
-from heldout.base.markup import Html, element
 from heldout.base.words import clipped, show_clock, time_left
 from heldout.kernels.step import Step
 from heldout.study.answers import Answer
@@ -35,72 +31,11 @@ KERNEL_SHELL = "ZMQInteractiveShell"  # runs the cells of a notebook; kernels ma
 FIRST_FACTOR, UNMEASURED_FACTOR = 3.0, 4.0
 
 
-class TerminalBar:
-    """A bar on stderr with the times beside it and a sentence below it, both cut to the width; gone at the end."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
-        # Another thread draws while fits run, which may replace sys.stdout for a while: neither is touched here.
-        self._live = Live(
-            console=Console(stderr=True),
-            transient=True,
-            auto_refresh=False,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        self._live.start()
-
-    def draw(self, share: float, sentence: str, failed: str, times: str) -> None:
-        """Show how much is done."""
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
-        line = Table.grid(padding=(0, 2))
-        bar = ProgressBar(total=1.0, completed=share, width=28)
-        line.add_row(bar, f"{share:.0%}", Text(times, no_wrap=True), Text(failed, style="red"))
-        self._live.update(Group(line, Text(sentence, no_wrap=True, overflow="ellipsis")), refresh=True)
-
-    def stop(self) -> None:
-        """Remove the bar."""
-        self._live.stop()
-
-
 def in_notebook() -> bool:
     """Return whether this program runs in a notebook kernel. That IPython is imported does not show it."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return any(kind.__name__ == KERNEL_SHELL for kind in type(shell).__mro__)
-
-
-class NotebookBar:
-    """A bar in one output of a notebook cell, updated in place and cleared at the end.
-
-    It needs only IPython, whereas rich's own notebook bar needs ipywidgets.
-    """
-
-    def __init__(self) -> None:
-        self._output: Any = None
-
-    def draw(self, share: float, sentence: str, failed: str, times: str) -> None:
-        """Show how much is done, as HTML for a notebook and as plain text for other frontends."""
-        words = "; ".join(filter(None, (sentence, failed, times)))
-        bar = element("progress", max=1, value=f"{share:.4f}", style="width:20em;max-width:40%;vertical-align:middle")
-        html = str(element("div", bar, Html(" "), words, class_="heldout-progress"))
-        bundle = {"text/html": html, "text/plain": words}
-        if self._output is None:
-            self._output = import_module("IPython.display").display(bundle, raw=True, display_id=True)
-        else:
-            self._output.update(bundle, raw=True)
-
-    def stop(self) -> None:
-        """Clear the output."""
-        if self._output is not None:
-            self._output.update({"text/html": "", "text/plain": ""}, raw=True)
-            self._output = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +77,14 @@ class Progress:
     def _begin_anew(self, started: float | None) -> None:
         self._started = monotonic() if started is None else started  # of the call, or of the command
         self._entered = 0
+        self._thread: tuple[threading.Event, threading.Thread] | None = None
         self._ended = False
         self._watch = Watch()
         self._on_event: Callable[[Event], Any] | None = None
         self._deaf = False  # the listener has raised
         self._unit = "fits"
         self._labels: list[str] = []  # of the studies that run in turn
-        self._later = 0  # cells of studies that are asked after this one
+        self._later = 0  # cells of studies that have not begun
         self._past = (0, 0)  # cells done, and failed, of studies before this one
         self._began = self._last = monotonic()  # when work began, and when the last step was done
         self._paces: dict[str, Pace] = {}
@@ -156,10 +92,7 @@ class Progress:
         self._waiting = 0  # cells whose work is not known yet
         self._measured = 0  # cells done in this run
         self._last_step: Step | None = None
-        self._forget_study()
-
-    def _forget_study(self) -> None:
-        self.total = self.done = self.failed = self.stage = 0
+        self.total = self.done = self.failed = self.stage = 0  # of the study that runs
         self.failure: str | None = None  # the last one, in words
         self.lost: list[WorkerLost] = []
 
@@ -175,34 +108,39 @@ class Progress:
             self._begin_anew(None)
         self._entered += 1
         if self._entered == 1 and self.is_seen:
-            self._stop = threading.Event()
-            self._thread = threading.Thread(target=self._tell_until_stopped, name="heldout-progress", daemon=True)
-            self._thread.start()
+            stop = threading.Event()
+            thread = threading.Thread(target=self._tell_until, args=(stop,), name="heldout-progress", daemon=True)
+            thread.start()
+            self._thread = stop, thread
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._entered -= 1
         if self._entered:
             return
-        self._ended, self._watch, self._on_event = True, Watch(), None
-        if hasattr(self, "_thread"):
-            self._stop.set()
-            self._thread.join()
-            del self._stop, self._thread
+        if self._thread is not None:
+            (stop, thread), self._thread = self._thread, None
+            stop.set()
+            thread.join()
+        # What it holds of the study may be large.
+        self._ended, self._watch, self._on_event, self._last_step = True, Watch(), None, None
 
-    def _tell_until_stopped(self) -> None:
+    def _tell_until(self, stop: threading.Event) -> None:
         """Draw the bar, or write into the log, also while a single long fit runs."""
-        bar: TerminalBar | NotebookBar | None = None
+        bar: Any = None
         wait = SHOW_AFTER if self.shown else LOG_EVERY
         with suppress(OSError, ValueError):  # nobody reads stderr any more, which is no reason to end a study
-            while not self._stop.wait(wait):
+            while not stop.wait(wait):
                 failed = self.counts()[2]
                 words = self.sentence(), f"{failed:,} failed" if failed else "", self.times()
-                if self.shown:
-                    bar, wait = bar or (NotebookBar() if in_notebook() else TerminalBar()), EVERY
-                    bar.draw(self.share, *words)
-                else:
+                if not self.shown:
                     LOG.info("%s", "; ".join(filter(None, words)))
+                    continue
+                if bar is None:
+                    from heldout.engine import bars  # rich is not imported for a short run
+
+                    bar, wait = bars.NotebookBar() if in_notebook() else bars.TerminalBar(), EVERY
+                bar.draw(self.share, *words)
             if bar is not None:
                 bar.stop()
 
@@ -275,21 +213,24 @@ class Progress:
 
     def in_turn(self, items: Mapping[str, Item], cells: Callable[[Item], int]) -> Iterator[tuple[str, Item]]:
         """Yield items whose studies run one after another, with their names; those to come count in the total."""
-        before, sizes = self._later, [cells(item) for item in items.values()]
+        sizes = [cells(item) for item in items.values()]
+        before = max(0, self._later - sum(sizes))  # an outer loop has announced them already
         self._labels.append("")
         try:
             for number, (name, item) in enumerate(items.items(), 1):
-                self._later = before + sum(sizes[number:])
+                self._later = before + sum(sizes[number - 1 :])
                 self._labels[-1] = f"{name} ({number} of {len(items)})" if name else ""
                 yield name, item
         finally:
             self._labels.pop()
             self._later = before
 
-    def begin(self, watch: Watch) -> None:
-        """Begin with the next study."""
-        self._past = (self._past[0] + self.done, self._past[1] + self.failed)
-        self._forget_study()
+    def begin(self, watch: Watch, cells: int = 0) -> None:
+        """Begin with the next study, which asks for so many cells."""
+        past, later = (self._past[0] + self.done, self._past[1] + self.failed), max(0, self._later - cells)
+        # Another thread reads these: no call comes between, where it could see some of them alone.
+        self._past, self._later, self.total, self.done, self.failed = past, later, cells, 0, 0
+        self.stage, self.failure, self.lost = 0, None, []
         self._watch, self._last_step, self._left, self._waiting = watch, None, {}, 0
         self._on_event = None if self._deaf else watch.on_event
         if not self._measured:
@@ -303,7 +244,7 @@ class Progress:
 
     def expect_rounds(self, rounds: int, unit: str) -> None:
         """Set the total to a number of rounds of equal work."""
-        self.total, self._left, self._unit = rounds, {"": float(rounds)}, unit
+        self.total, self._left, self._unit, self._past = rounds, {"": float(rounds)}, unit, (0, 0)
 
     def end_round(self, *, failed: bool) -> None:
         """Record that one round has ended."""
@@ -312,8 +253,10 @@ class Progress:
 
     def recall(self, steps: Sequence[Step], left: Sequence[Step]) -> None:
         """Record the steps that an earlier run finished (all but `left`). They tell nothing about the pace."""
-        self.done += sum([step.cells for step in steps]) - sum([step.cells for step in left])
-        self._left = self._work_by_family(left)
+        known = sum([step.cells for step in steps]) - sum([step.cells for step in left])
+        if known:
+            self.done += known
+            self._left = self._work_by_family(left)
 
     def advance(self, step: Step, answers: Sequence[Answer] = ()) -> None:
         """Record that a step is done."""
@@ -382,7 +325,8 @@ class Progress:
     def _seconds_of(self, answers: Sequence[Answer]) -> float:
         if self._watch.expected is None:  # nobody looks
             return 0.0
-        return sum([float(np.mean(one.fit_seconds + one.score_seconds)) * one.count for one in answers])
+        took = [(answer.fit_seconds + answer.score_seconds, answer.count) for answer in answers]
+        return sum([(each if isinstance(each, float) else float(each.mean())) * count for each, count in took])
 
     def _measure(self, cells: int, work: Mapping[str, float], seconds: float) -> None:
         """Record work that is done and what it took; without `seconds`, the time since the last."""

@@ -104,7 +104,7 @@ def run_study(
         nullcontext() if journal is None else publish_progress(journal.use, progress),
         open_backend(how.backend, settings) as backend,
     ):
-        progress.begin(_watch(study, work, tables, how, progress))
+        progress.begin(_watch(study, work, tables, how, progress), study.cells)
         progress.tell(StudyStarted(rows=task.size, candidates=study.search.size))
         loop = _Loop(
             study=study,
