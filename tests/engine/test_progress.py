@@ -164,8 +164,7 @@ def test_time_left_is_of_the_family_that_is_left_and_not_of_the_count(clock):
     for _ in range(9):
         clock.now += 0.1
         progress.advance(step_of(1, "quick"), took(0.1))
-    unmeasured = progress.seconds_left()
-    assert unmeasured == (pytest.approx(0.9 / 4), pytest.approx(0.9 * 4))  # as if all were alike, roughly
+    assert progress.seconds_left() is None  # nobody knows how slow the others are
     clock.now += 10.0
     progress.advance(step_of(1, "slow"), took(10.0))
     assert progress.seconds_left() == (pytest.approx(80 / 3), pytest.approx(80 * 3))
@@ -175,6 +174,30 @@ def test_time_left_is_of_the_family_that_is_left_and_not_of_the_count(clock):
     low, high = progress.seconds_left()
     assert low < 40.0 < high
     assert high / low < 4.0  # the more is measured, the narrower
+
+
+def test_there_is_no_upper_bound_while_another_learner_is_still_to_come(clock):
+    progress = Progress(shown=False)
+    turns = progress.in_turn({"first": 4, "second": 4}, lambda cells: cells)
+    next(turns)
+    progress.begin(watched(), 4)
+    progress.expect([step_of(1) for _ in range(4)])
+    clock.now += 100.0
+    progress.advance(step_of(1), took(100.0))
+    assert progress.seconds_left() == (pytest.approx(100.0), None)
+    assert progress.times() == "1:40, more than 2 min left"
+    assert (progress.share, progress.sentence()) == (1 / 8, "first (1 of 2), 1 of 8 fits")
+    for _ in range(3):
+        progress.advance(step_of(1), took(100.0))
+    assert progress.times() == "1:40, time left not known yet"
+    next(turns)
+    progress.begin(watched(), 4)
+    progress.expect([step_of(1) for _ in range(4)])
+    assert progress.seconds_left() is None
+    clock.now += 1.0
+    progress.advance(step_of(1), took(1.0))
+    assert progress.times() == "1:41, about 1 to 9 s left"
+    assert (progress.share, progress.sentence()) == (5 / 8, "second (2 of 2), 5 of 8 fits")
 
 
 def test_time_left_follows_the_cost_model_within_a_family(clock):

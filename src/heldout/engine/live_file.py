@@ -42,7 +42,7 @@ class ProgressSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     share: float  # of the cells
     sentence: str  # where the work is, as a terminal shows it
     seconds: float  # so far
-    seconds_left: tuple[float, float] | None  # at least and at most
+    seconds_left: tuple[float, float | None] | None  # at least, and at most if that is known
     failure: str | None  # the last one
     stopped: str | None = None  # why nothing moves any more, None while it runs
 
@@ -89,7 +89,9 @@ def read_live(journal: str | os.PathLike[str]) -> ProgressSnapshot | None:
     stopped = _why_stopped(snapshot, silent)
     if stopped is not None:
         return msgspec.structs.replace(snapshot, stopped=stopped)
-    left = None if snapshot.seconds_left is None else tuple(max(0.0, one - silent) for one in snapshot.seconds_left)
+    left = snapshot.seconds_left
+    if left is not None:
+        left = max(0.0, left[0] - silent), None if left[1] is None else max(0.0, left[1] - silent)
     return msgspec.structs.replace(snapshot, seconds=snapshot.seconds + silent, seconds_left=left, stopped=None)
 
 

@@ -27,8 +27,7 @@ EVERY = 0.5  # seconds between two drawings
 LOG_EVERY = 60.0  # seconds between lines in the log, where no bar is shown
 LOG = logging.getLogger("heldout")
 KERNEL_SHELL = "ZMQInteractiveShell"  # runs the cells of a notebook; kernels may use a subclass
-# Times of a family are known to this factor after one step, to its square root after four, and so on.
-FIRST_FACTOR, UNMEASURED_FACTOR = 3.0, 4.0
+FIRST_FACTOR = 3.0  # times of a family are known to this factor after one step, to its square root after four, …
 
 
 def in_notebook() -> bool:
@@ -60,7 +59,7 @@ class Pace:
     @property
     def factor(self) -> float:
         """By how much their mean may mislead about the next ones."""
-        return float(FIRST_FACTOR ** (1.0 / sqrt(self.steps))) if self.steps else UNMEASURED_FACTOR
+        return float(FIRST_FACTOR ** (1.0 / sqrt(self.steps)))
 
 
 class Progress:
@@ -86,11 +85,11 @@ class Progress:
         self._labels: list[str] = []  # of the studies that run in turn
         self._later = 0  # cells of studies that have not begun
         self._past = (0, 0)  # cells done, and failed, of studies before this one
-        self._began = self._last = monotonic()  # when work began, and when the last step was done
+        self._began = self._last = monotonic()  # when the study began, and when its last step was done
         self._paces: dict[str, Pace] = {}
         self._left: dict[str, float] = {}  # work of planned steps, by family
         self._waiting = 0  # cells whose work is not known yet
-        self._measured = 0  # cells done in this run
+        self._measured = 0  # cells done in this run of the study
         self._last_step: Step | None = None
         self.total = self.done = self.failed = self.stage = 0  # of the study that runs
         self.failure: str | None = None  # the last one, in words
@@ -173,26 +172,27 @@ class Progress:
         """Seconds since the call, or the command, began."""
         return monotonic() - self._started
 
-    def seconds_left(self) -> tuple[float, float] | None:
-        """Return between how many seconds are left, from what steps of each family took; None before any is done.
+    def seconds_left(self) -> tuple[float, float | None] | None:
+        """Return between how many seconds are left, from what steps of each family took so far; None if not known.
 
-        A family that has not been measured is as fast, for each unit of its expected work, as the others, roughly.
+        What a family or a learner takes that was not measured yet nobody knows: then there is no upper bound.
         """
         paces, left = dict(self._paces), dict(self._left)
-        busy, work = sum(pace.seconds for pace in paces.values()), sum(pace.work for pace in paces.values())
-        if busy <= 0.0 or work <= 0.0:
+        busy = sum(pace.seconds for pace in paces.values())
+        if busy <= 0.0:
             return None
-        usual = Pace(seconds=busy, work=work)
-        parts = [(paces.get(family, usual), rest) for family, rest in left.items()]
-        needs = [(pace.seconds / (pace.work or 1.0) * rest, pace.factor) for pace, rest in parts]
-        unplanned = self._waiting + self._later  # of these only the number is known
-        needs.append((busy / max(1, self._measured) * unplanned, usual.factor))
+        known = [(paces[family], rest) for family, rest in left.items() if family in paces]
+        needs = [(pace.seconds / (pace.work or 1.0) * rest, pace.factor) for pace, rest in known]
+        needs.append((busy / max(1, self._measured) * self._waiting, FIRST_FACTOR))  # of these the number is known
         clock = (self._last - self._began) / busy  # seconds that pass for each second of a fit, with all jobs
         low = clock * sum(need / factor for need, factor in needs)
         high = clock * sum(need * factor for need, factor in needs)
         silent = monotonic() - self._last
+        low = max(0.0, low - silent)
+        if self._later or len(known) < len(left):
+            return (low, None) if low >= 1.0 else None
         # A step that takes longer than all that was expected to be left may take as long again.
-        return max(0.0, low - silent), max(high - silent, silent) if high else 0.0
+        return low, max(high - silent, silent) if high else 0.0
 
     def facts(self) -> dict[str, Any]:
         """Return the progress as plain values. Another thread may call this."""
@@ -233,8 +233,8 @@ class Progress:
         self.stage, self.failure, self.lost = 0, None, []
         self._watch, self._last_step, self._left, self._waiting = watch, None, {}, 0
         self._on_event = None if self._deaf else watch.on_event
-        if not self._measured:
-            self._began = self._last = monotonic()
+        self._paces, self._measured = {}, 0
+        self._began = self._last = monotonic()
 
     def expect(self, steps: Sequence[Step], *, waiting: int = 0) -> None:
         """Add the steps of the next stage to the total. `waiting` counts the cells that still wait for a choice."""
@@ -276,7 +276,7 @@ class Progress:
                     failed=len(failures),
                     done=self.done,
                     total=max(self.total, self.done),
-                    seconds_left=None if left is None else sum(left) / 2,
+                    seconds_left=None if left is None or left[1] is None else (left[0] + left[1]) / 2,
                 )
             )
 
@@ -317,9 +317,8 @@ class Progress:
     def _work_by_family(self, steps: Sequence[Step]) -> dict[str, float]:
         watch, work = self._watch, dict[str, float]()
         for step in steps:
-            family = "".join((*self._labels, watch.family(step)))
             expected = step.cells if watch.expected is None else watch.expected([step])
-            work[family] = work.get(family, 0.0) + expected
+            work[watch.family(step)] = work.get(watch.family(step), 0.0) + expected
         return work
 
     def _seconds_of(self, answers: Sequence[Answer]) -> float:
