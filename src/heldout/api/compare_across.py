@@ -125,13 +125,9 @@ def compare_across(
     questions = {name: _ask(name, given, contenders, request) for name, given in _named_datasets(datasets).items()}
     question = _check_one_loss(questions)
     how = Running(jobs=jobs, backend=backend, progress=bar, options=question.options)
-    comparisons, left_out, kept = dict[str, Comparison](), dict[str, str](), list[str]()
     with bar:
-        for name, by_learner in bar.in_turn(questions, lambda asked: sum(one.cells for one in asked.values())):
-            try:
-                comparisons[name] = answer_all(by_learner, how, rope=rope)
-            except FitFailed as error:
-                left_out[name] = f"Dataset {name!r}: {error}"
+        comparisons, left_out = _answer_each(questions, how, rope=rope)
+    kept = list[str]()
     for name in contenders:
         without = [data for data, comparison in comparisons.items() if comparison.ranking[name].value is None]
         if without:
@@ -159,6 +155,20 @@ def compare_across(
             "on_one_scale": bounded,
         },
     )
+
+
+def _answer_each(
+    questions: Mapping[str, Mapping[str, Question]], how: Running, *, rope: float | None
+) -> tuple[dict[str, Comparison], dict[str, str]]:
+    """Return the comparison on each dataset, and why there is none on others."""
+    comparisons, left_out = dict[str, Comparison](), dict[str, str]()
+    turns = open_progress(how.progress).in_turn(questions, lambda asked: sum(one.cells for one in asked.values()))
+    for name, by_learner in turns:
+        try:
+            comparisons[name] = answer_all(by_learner, how, rope=rope)
+        except FitFailed as error:
+            left_out[name] = f"Dataset {name!r}: {error}"
+    return comparisons, left_out
 
 
 def _named_datasets(datasets: Any) -> dict[str, dict[str, Any]]:
