@@ -1,14 +1,16 @@
-# Everything here needs python3 with venv, and make; the rest it installs into .venv.
+# Everything here needs python3 with venv, and make; the rest it installs into .venv: the library for the demo, and the
+# tools of developers on top of it for all else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BASE := $(VENV)/.base
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
 .PHONY: demo test check lint types imports browser screenshots exactness faults golden screens bench bench-streaming coverage coverage-second clean
 
-demo: $(READY)            ## a nested study on a bundled dataset
-	$(BIN)/python examples/demo.py
+demo: $(BASE)             ## a nested study on a table as people have them, and its page
+	@$(BIN)/python examples/demo.py
 
 test: $(READY) check browser ## all that CI runs
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
@@ -55,8 +57,13 @@ coverage: $(READY)        ## how often the intervals cover; resumable; writes do
 coverage-second: $(READY) ## the same on the second grid, which no rule was tuned on; writes docs/coverage-second.md
 	$(BIN)/python -m benchmarks.coverage --second
 
-$(READY): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+$(BASE): pyproject.toml
+	@echo "Installing the library into $(VENV), once."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[report]"
+	@touch $(BASE)
+
+$(READY): $(BASE)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	touch $(READY)

@@ -5,7 +5,6 @@ Run ``python docs/make_pages.py``; tests say when a page is out of date.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
@@ -16,10 +15,10 @@ import numpy as np
 
 from heldout.catalogue.entries import CATALOGUE, Entry
 from heldout.catalogue.preparation import CODED, MEASURED, NOTHING, SCALED, UNSCALED, Table
+from heldout.cli.help import grouped, value_words
 from heldout.cli.main import main
 from heldout.task.column_kinds import NUMBERS, ONE
 
-_NUMBER = re.compile("(INTEGER|FLOAT)( RANGE)?")
 _HEAD = """\
 # The command
 
@@ -58,15 +57,21 @@ def _words(command: click.Command) -> list[str]:
 
 
 def _options(command: click.Command, ctx: click.Context) -> str:
-    rows = [_row(param, ctx) for param in command.params if isinstance(param, click.Option) and not param.hidden]
+    groups = grouped(command.params)
+    head = "\n| option | |\n| --- | --- |\n"
+    tables = [
+        (f"\n**{name}**\n" if len(groups) > 1 else "") + head + "\n".join(_row(option, ctx) for option in options)
+        for name, options in groups.items()
+        if options
+    ]
     arguments = " ".join(param.make_metavar(ctx) for param in command.params if isinstance(param, click.Argument))
-    usage = f"`heldout {command.name} {arguments}{' [OPTIONS]' if rows else ''}`\n".replace(" ` ", "`")
-    return "\n".join([usage, "| option | |", "| --- | --- |", *rows, ""]) if rows else usage
+    usage = f"`heldout {command.name} {arguments}{' [OPTIONS]' if tables else ''}`\n".replace(" ` ", "`")
+    return "".join([usage, "\n".join(tables), "\n"]) if tables else usage
 
 
 def _row(option: click.Option, ctx: click.Context) -> str:
     names = [f"`{name}`" for name in (*option.opts, *option.secondary_opts)]
-    value = "" if option.is_flag else f" {_NUMBER.sub('NUMBER', option.make_metavar(ctx))}"
+    value = "" if option.is_flag else f" {value_words(option.make_metavar(ctx))}"
     default = f" Default: {option.default}." if option.show_default and option.default is not None else ""
     return f"| {', '.join(names)}{_cell(value)} | {_cell(option.help or '')}{default} |"
 

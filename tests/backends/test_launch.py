@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -37,6 +38,7 @@ def test_the_fork_server_of_this_python_has_the_parts_that_we_use() -> None:
     assert server._forkserver_alive_fd is None
     assert hasattr(forkserver._forkserver, "_forkserver_alive_fd")
     assert callable(forkserver.read_signed)
+    assert isinstance(multiprocessing.current_process()._config, dict)
     assert callable(forkserver.get_inherited_fds)
     spawn.prepare({})  # nothing of what it prepares is required
 
@@ -62,6 +64,44 @@ def test_starting_workers_leaves_the_start_method_and_the_environment_to_the_use
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (ended.stdout, ended.stderr) == ("['7']\nTrue None\n", "")
+
+
+@linux
+def test_a_temporary_folder_that_is_gone_when_the_program_ends_is_no_error(tmp_path: Path) -> None:
+    """Such as one on a disk that is unmounted meanwhile; workers that are asked for then find another."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    program = (
+        "import multiprocessing.util, os, shutil, tempfile\nfrom heldout.backends.pool import Pool\n"
+        "folder = tempfile.gettempdir()\n"
+        "print([done.value for done in Pool(1).run(str, [(0, 7)])], os.listdir(folder)[0][:8])\n"
+        "shutil.rmtree(folder)\ntempfile.tempdir = None\ndel os.environ['TMPDIR']\n"
+        "print([done.value for done in Pool(1).run(str, [(0, 8)])])\n"
+        "print(os.path.dirname(multiprocessing.util.get_temp_dir()) == tempfile.gettempdir())\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment
+    )
+    assert (ended.stdout, ended.stderr) == ("['7'] heldout-\n['8']\nTrue\n", "")
+
+
+@linux
+def test_a_temporary_folder_whose_path_is_too_long_for_a_socket_starts_fresh_interpreters(tmp_path: Path) -> None:
+    folder = tmp_path / ("long" * 25)
+    folder.mkdir()
+    program = (
+        "from heldout.backends import launch, pool\n"
+        "print([done.value for done in pool.Pool(1).run(str, [(0, 7)])], launch.fork_server.works)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "TMPDIR": str(folder)},
+    )
+    assert (ended.stdout, ended.stderr) == ("['7'] False\n", "")
 
 
 @linux

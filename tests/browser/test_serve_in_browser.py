@@ -115,7 +115,7 @@ def test_a_running_study_moves_and_ends_with_a_link_and_no_page_is_loaded_again(
     at = percent(study)
     study.wait_for_function(MOVED, arg=at)
     index.wait_for_function(MOVED, arg=at)
-    assert re.fullmatch(r"\d+%, \d+ of 141 cells", bar.get_attribute("aria-valuetext"))
+    assert re.fullmatch(r"\d+%, \d+ of 141 fits(, best so far .+ \(optimistic\))?", bar.get_attribute("aria-valuetext"))
     for page in (index, study):
         link = page.get_by_role("link", name="Show its report")
         link.wait_for(state="visible")

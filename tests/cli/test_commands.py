@@ -15,7 +15,9 @@ from click.testing import CliRunner, Result
 
 import heldout as ho
 from heldout.api.learners import tuned_learner
+from heldout.cli.completion import LOSSES
 from heldout.cli.main import main
+from heldout.losses.resolve import OWN_NAMES, resolve_losses
 
 NO_STUDY = ("--jobs", "1")
 
@@ -283,6 +285,24 @@ def test_report_shows_what_was_saved() -> None:
     assert "rules left alone, and why" in run("report", "result.heldout", "-v").stdout
 
 
+def test_compare_saves_the_best_model_and_its_result() -> None:
+    words = ["compare", "numbers.csv", "-t", "y", "-l", "dummy,linear", "--no-journal", *NO_STUDY]
+    done = run(*words, "--save", "best.skops", "--save", "best.heldout")
+    assert done.exit_code == 0
+    assert "kept        linear, the best of 2; heldout evaluate with all of them" in done.stdout
+    assert "heldout predict best.skops new.csv" in done.stdout
+    best = ho.load("best.heldout")
+    alone = answer("evaluate", "numbers.csv", "-t", "y", "-l", "linear", "--no-journal", *NO_STUDY)
+    assert best.risk.value == alone["risk"]["value"]
+    assert run("predict", "best.skops", "numbers.csv", "-q").exit_code == 0
+
+
+def test_compare_refuses_what_it_cannot_save_before_anything_is_fitted() -> None:
+    words = ["compare", "numbers.csv", "-t", "y", "-l", "dummy,linear", "--no-journal"]
+    assert "a page is written by --report best.html" in run(*words, "--save", "best.html").stderr
+    assert "this file is read, and would be lost" in run(*words, "--save", "numbers.csv").stderr
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_the_script(shell: str) -> None:
     done = run("completion", shell)
@@ -300,7 +320,17 @@ def test_completion_knows_columns_learners_and_splits() -> None:
     assert offered("heldout evaluate table.csv --target l") == ["label"]
     assert offered("heldout evaluate table.csv --learner ridge,fo") == ["ridge,forest"]
     assert offered("heldout evaluate table.csv --validation sh") == ["shared"]
+    assert offered("heldout compare table.csv -l knn+tr") == ["knn+tree"]
+    assert offered("heldout evaluate table.csv --loss ro") == ["roc_auc"]
+    assert offered("heldout explain table.csv --loss pin") == ["pinball:0.9"]
     assert offered("heldout comp") == ["compare", "completion"]
+
+
+def test_completion_offers_losses_that_there_are() -> None:
+    assert set(OWN_NAMES) <= set(LOSSES)
+    for name in LOSSES:
+        (loss,) = resolve_losses(name, classification=True)
+        assert loss.name == name
 
 
 def test_advice_on_data_and_on_numbers() -> None:

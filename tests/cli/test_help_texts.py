@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -15,7 +17,10 @@ import pytest
 from click.testing import CliRunner
 from make_pages import examples_of, reference
 
+from heldout.cli.help import GROUPS, QUESTION
 from heldout.cli.main import main
+from heldout.cli.options import RunOptions
+from heldout.cli.output import Output
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "cli.md"
 COMMANDS = sorted(main.commands)
@@ -100,8 +105,44 @@ def test_help_of_any_command_imports_nothing_heavy() -> None:
     assert done.stdout.count("Usage: ") == len(COMMANDS) + 1
 
 
-def test_help_fits_a_terminal_of_80_columns() -> None:
-    for name in COMMANDS:
-        text = CliRunner().invoke(main, [name, "--help"], terminal_width=80).output
-        long = [line for line in text.splitlines() if len(line) > 80 and "heldout " not in line]
+@pytest.mark.parametrize("columns", [80, 60])
+def test_help_fits_a_terminal_and_breaks_no_word(columns: int) -> None:
+    for name in ("", *COMMANDS):
+        text = CliRunner().invoke(main, [*name.split(), "--help"], terminal_width=columns).output
+        long = [line for line in text.splitlines() if len(line) > 80]
         assert not long, (name, long)
+        words = {word for param in _options(name) for word in (param.help or "").split()}
+        assert words <= set(text.split()), (name, words - set(text.split()))
+
+
+def test_options_of_a_question_are_shown_in_groups() -> None:
+    for name in ("evaluate", "compare", "explain", "advise", "check"):
+        text = CliRunner().invoke(main, [name, "--help"], terminal_width=80).output
+        heads = [line[:-1] for line in text.splitlines() if re.fullmatch("[A-Z][a-z]+:", line)]
+        runs = name in ("evaluate", "compare", "explain")
+        assert heads == [head for head in (QUESTION, *GROUPS) if head != "Running" or runs]
+    text = CliRunner().invoke(main, ["evaluate", "--help"], terminal_width=80).output
+    shown = {head: text.partition(f"\n{head}:\n")[2].partition("\n\n")[0] for head in (QUESTION, *GROUPS)}
+    assert "--target" in shown[QUESTION]
+    assert "--validation SPLITS" in shown["Splits"]
+    assert "--jobs NUMBER" in shown["Running"]
+    assert "--json" in shown["Output"]
+    assert "--help" in shown["Output"]
+
+
+def test_every_option_of_a_run_and_of_the_output_has_its_group_and_no_group_names_another() -> None:
+    options = [param for name in COMMANDS for param in _options(name)]
+    assert {spec.name for spec in fields(RunOptions)} <= set(GROUPS["Running"])
+    assert {spec.name for spec in fields(Output)} - {"progress"} <= set(GROUPS["Output"])
+    assert {name for names in GROUPS.values() for name in names} <= {"help", *(param.name for param in options)}
+
+
+def _options(name: str) -> list[click.Option]:
+    command = main.commands[name] if name else main
+    return [param for param in command.params if isinstance(param, click.Option)]
+
+
+def test_numbers_are_called_so() -> None:
+    text = CliRunner().invoke(main, ["advise", "--help"]).output
+    assert "FLOAT" not in text
+    assert "INTEGER" not in text

@@ -161,10 +161,10 @@ def test_what_was_there_stays_until_the_new_page_is_whole(journal: Path, monkeyp
     assert run("--all", "genes.db", "--out", "pages").exit_code == 0
     before = {one.name: one.read_bytes() for one in Path("pages").iterdir()}
 
-    def full(self: Path, *given: Any, **named: Any) -> None:
+    def full(*given: Any, **named: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "replace", full)
     done = run("--all", "genes.db", "--out", "pages")
     assert done.exit_code == 2
     assert "--out pages: a page was not written: No space left on device." in done.stderr

@@ -87,9 +87,8 @@ def keys(journal: Path) -> list[str]:
 def tell_live(journal: Path, study: str, **changes: Any) -> None:
     facts = {"study": study, "words": {"learner": "</script>Ridge()"}, "pid": os.getpid(), "host": socket.gethostname()}
     facts |= {"started": "2026-01-01T00:00:00+00:00", "stage": 1, "done": 13, "total": 40, "failed": 0, "share": 0.325}
-    live_path(journal).write_text(
-        json.dumps({**facts, "seconds": 5.0, "seconds_left": 9.0, "failure": None, **changes})
-    )
+    facts |= {"sentence": "fold 2 of 5, 13 of 40 fits", "seconds_left": [9.0, None]}
+    live_path(journal).write_text(json.dumps({**facts, "seconds": 5.0, "failure": None, **changes}))
 
 
 def test_the_list_the_reports_and_what_runs_are_served(client: Client, journal: Path):
@@ -227,7 +226,8 @@ def test_a_study_that_runs_is_shown_as_it_moves(client: Client, journal: Path):
     tell_live(journal, row.key.hex())
     page = client.get(f"/study/{name}")
     assert '<progress max="100" value="32"' in page.text
-    assert "13 of 40 cells" in page.text
+    assert "fold 2 of 5, 13 of 40 fits" in page.text
+    assert "more than 9 s left" in page.text
     assert "connect-src 'self'" in page.headers["content-security-policy"]
     running = json.loads(client.get("/live.json").text)["running"]
     assert (running["percent"], running["studies"]) == (32, [name])

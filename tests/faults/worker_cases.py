@@ -198,7 +198,7 @@ def small_temporary_space(folder: Path) -> str:
         try:
             ho.evaluate(Tricky(folder=str(count)), X, y, test=TEST, progress=False, **PROCESSES)
         except BackendError as error:
-            expect("6.7 MB" in str(error) and "2.1 MB free" in str(error), str(error))
+            expect("8.3 MB" in str(error) and "2.1 MB free" in str(error), str(error))
             expect(not list(count.iterdir()), "something was fitted first")
             return f"before the first fit: {error}"
         finally:

@@ -19,7 +19,7 @@ from sklearn.linear_model import Ridge
 
 class Slow(Ridge):
     def fit(self, X, y):
-        time.sleep(0.06)
+        time.sleep(0.1)
         if self.alpha < 0:
             raise ValueError("no such alpha")
         return super().fit(X, y)
@@ -105,10 +105,14 @@ def test_a_long_run_has_a_bar_that_moves_in_place_and_is_gone_at_the_end(said, c
     assert {one["transient"]["display_id"] for one in (first, *updates)} == {first["transient"]["display_id"]}
     assert first["data"]["text/html"].startswith('<div class="heldout-progress"><progress max="1" value="0.')
     texts = [one["data"]["text/plain"] for one in (first, *updates[:-1])]
-    assert all(re.fullmatch(rf"\d+ of {cells} cells(, \d+ failed)?, about .+ left", text) for text in texts)
-    assert any(" failed, " in text for text in texts)  # which worker is first to say so is left to chance
-    done = [int(one["data"]["text/plain"].split()[0]) for one in (first, *updates[:-1])]
-    assert done == sorted(set(done))
+    best, times = r"(, best so far .+ \(optimistic\))?", r"\d:\d\d, (.+ left|time left not known yet)"
+    counted = rf"(fold \d of 3, )?(\d+) of {cells} fits{best}(; \d+ failed)?; {times}"
+    matches = [re.fullmatch(counted, text) for text in texts]
+    assert all(matches), texts
+    assert any(" failed;" in text for text in texts)  # which worker is first to say so is left to chance
+    done = [int(match[2]) for match in matches]
+    assert done == sorted(done)
+    assert done[-1] > done[0]
     assert updates[-1]["data"] == {"text/html": "", "text/plain": ""}
 
 

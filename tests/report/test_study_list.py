@@ -52,7 +52,8 @@ def summary(number: int, **changes: Any) -> SummaryRow:
 def live(number: int, **changes: Any) -> ProgressSnapshot:
     made: dict[str, Any] = {"study": (bytes([number]) * 16).hex(), "words": {"learner": "Ridge()"}, "pid": 7}
     made |= {"host": "here", "started": MADE, "stage": 1, "done": 13, "total": 40, "failed": 2, "share": 0.325}
-    return ProgressSnapshot(**{**made, "seconds": 5.0, "seconds_left": 10.0, "failure": "ValueError: no", **changes})
+    made |= {"sentence": "fold 2 of 5, 13 of 40 fits", "seconds_left": (8.0, 12.0)}
+    return ProgressSnapshot(**{**made, "seconds": 5.0, "failure": "ValueError: no", **changes})
 
 
 def index(

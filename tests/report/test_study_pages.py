@@ -47,7 +47,8 @@ def entry(number: int, **changes: Any) -> dict[str, Any]:
 
 def running(*studies: str, **changes: Any) -> dict[str, Any]:
     made = {"studies": list(studies), "words": {"learner": "Ridge()"}, "stage": 2, "done": 13, "total": 1040}
-    made |= {"failed": 2, "share": 0.329, "seconds": 65.0, "seconds_left": 10.0, "failure": "ValueError: no"}
+    made |= {"failed": 2, "share": 0.329, "seconds": 65.0, "seconds_left": (8.0, 12.0), "failure": "ValueError: no"}
+    made |= {"sentence": "fold 1 of 5, 13 of 1,040 fits"}
     return {**made, "stopped": None, **changes}
 
 
@@ -113,9 +114,9 @@ def test_a_study_that_runs_shows_how_far_it_is(seen: Any):
     one = without_page(1, state="running", ended=None, seconds=None)
     page = render_live(index(one, running=running("010101010101")), one)
     (bar,) = seen(page).of("progress")
-    assert (bar["max"], bar["value"], bar["aria-valuetext"]) == ("100", "32", "32%, 13 of 1,040 cells")
+    assert (bar["max"], bar["value"], bar["aria-valuetext"]) == ("100", "32", "32%, fold 1 of 5, 13 of 1,040 fits")
     text = " ".join(seen(page).text.split())
-    assert "32% 13 of 1,040 cells stage 2 1 min 5 s so far about 10 s left 2 failed ValueError: no" in text
+    assert "32% fold 1 of 5, 13 of 1,040 fits stage 2 1:05 so far about 8 to 12 s left 2 failed ValueError: no" in text
     assert "begun 2026-01-02 10:00 UTC" in text
     (panel,) = [one for one in seen(page).of("section") if one.get("id") == "running"]
     assert (panel["data-study"], panel["data-studies"]) == ("010101010101", '["010101010101"]')
@@ -146,10 +147,10 @@ def test_what_moves_is_words_alone():
             "percent": 32,
             "stopped": None,
             "learner": "Ridge()",
-            "cells": "13 of 1,040 cells",
+            "cells": "fold 1 of 5, 13 of 1,040 fits",
             "stage": "stage 2",
-            "seconds": "1 min 5 s so far",
-            "left": "about 10 s left",
+            "seconds": "1:05 so far",
+            "left": "about 8 to 12 s left",
             "failed": "2 failed",
             "failure": "ValueError: no",
         },

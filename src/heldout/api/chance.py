@@ -17,7 +17,7 @@ from heldout.base.errors import FitFailed, OptionError, RoleError
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows, derive
 from heldout.base.shown import Shown, plain
-from heldout.engine.progress import open_progress
+from heldout.engine.progress import Watch, open_progress
 from heldout.engine.run import Running, run_study
 from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
@@ -134,6 +134,7 @@ def chance(
     """
     if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 1:
         raise OptionError(f"permutations= is how many targets are shuffled, at least 1, not {permutations!r}.")
+    bar = open_progress(progress)
     refuse_stream(X, who="A test against chance")
     roles = {"groups": groups, "strata": strata}
     request = Request(test=test, roles=roles, loss=loss, positive=positive, level=level, seed=seed, options=options)
@@ -145,11 +146,12 @@ def chance(
             "Leave interval out."
         )
     exchange = exchange_of(question.task)
-    how = Running(jobs=jobs, backend=backend, progress=progress, options=question.options)
-    result = run_question(question, how)
+    how = Running(jobs=jobs, backend=backend, progress=bar, options=question.options)
     sign = question.study.reported[0].sign
     again = replace(request, test=question.test, roles={"groups": question.task.groups, "strata": question.task.strata})
-    shuffled = _shuffled_losses(question, again, exchange, how, int(permutations))
+    with bar:
+        result = run_question(question, how)
+        shuffled = _shuffled_losses(question, again, exchange, how, int(permutations))
     value = result.risk.value
     return ChanceTest(
         result=result,
@@ -167,7 +169,8 @@ def _shuffled_losses(
     task, losses = question.task, np.full(permutations, np.nan)
     quiet = replace(how, progress=False)
     with open_progress(how.progress) as bar:
-        bar.expect_rounds(permutations)
+        bar.begin(Watch())
+        bar.expect_rounds(permutations, "shuffled targets")
         for number in range(permutations):
             rng = np.random.default_rng(derive(question.seed, "permutation", number))
             target = task.y[exchange.rows(rng)]

@@ -22,6 +22,7 @@ from heldout.base.findings import Finding
 from heldout.base.options import Options, parse_answer
 from heldout.base.registered import registered
 from heldout.base.shown import plain
+from heldout.engine.progress import open_progress
 from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
@@ -252,6 +253,7 @@ def compare(
     >>> found.sentences
     ('ridge is better than mean by 16.2 to 26.1.',)
     """
+    bar = open_progress(progress)
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     request = Request(
@@ -260,7 +262,7 @@ def compare(
     named = named_learners(learners)
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options
-    how = Running(jobs=jobs, backend=backend, progress=progress, options=options, journal=journal)
+    how = Running(jobs=jobs, backend=backend, progress=bar, options=options, journal=journal)
     return answer_all(questions, how, rope=rope, call=call_of(named, request, verb="compare", rope=rope))
 
 
@@ -288,11 +290,14 @@ def answer_all(
     history = history_of(*questions.values(), journal=how.journal)
     results: dict[str, Result] = {}
     failures: dict[str, str] = {}
-    for name, question in questions.items():
-        try:
-            results[name] = run_question(question, how, history=history)
-        except FitFailed as error:
-            failures[name] = str(error).splitlines()[0]
+    progress = open_progress(how.progress)
+    how = replace(how, progress=progress)
+    with progress:
+        for name, question in progress.in_turn(questions, lambda question: question.cells):
+            try:
+                results[name] = run_question(question, how, history=history)
+            except FitFailed as error:
+                failures[name] = str(error).splitlines()[0]
     if not results:
         name, why = next(iter(failures.items()))
         raise FitFailed(f"Not one of the {len(questions)} learners worked. The first, {name!r}: {why}")

@@ -13,6 +13,7 @@ from heldout.api.learners import named_learners
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options
 from heldout.base.shown import Shown, plain
+from heldout.engine.progress import open_progress
 from heldout.engine.run import Running
 from heldout.results.study_record import Question, Request
 from heldout.results.tables import as_frame
@@ -117,18 +118,16 @@ def compare_across(
     >>> comparison.sentences
     ('No difference shown between bayes and prior over 2 datasets (mean ranks 1 and 2, p = 0.49).',)
     """
+    bar = open_progress(progress)
     check_rope(rope)
     contenders = named_learners(learners)
     request = Request(test=test, loss=loss, level=level, seed=seed, options=options)
     questions = {name: _ask(name, given, contenders, request) for name, given in _named_datasets(datasets).items()}
     question = _check_one_loss(questions)
-    how = Running(jobs=jobs, backend=backend, progress=progress, options=question.options)
-    comparisons, left_out, kept = dict[str, Comparison](), dict[str, str](), list[str]()
-    for name, by_learner in questions.items():
-        try:
-            comparisons[name] = answer_all(by_learner, how, rope=rope)
-        except FitFailed as error:
-            left_out[name] = f"Dataset {name!r}: {error}"
+    how = Running(jobs=jobs, backend=backend, progress=bar, options=question.options)
+    with bar:
+        comparisons, left_out = _answer_each(questions, how, rope=rope)
+    kept = list[str]()
     for name in contenders:
         without = [data for data, comparison in comparisons.items() if comparison.ranking[name].value is None]
         if without:
@@ -156,6 +155,20 @@ def compare_across(
             "on_one_scale": bounded,
         },
     )
+
+
+def _answer_each(
+    questions: Mapping[str, Mapping[str, Question]], how: Running, *, rope: float | None
+) -> tuple[dict[str, Comparison], dict[str, str]]:
+    """Return the comparison on each dataset, and why there is none on others."""
+    comparisons, left_out = dict[str, Comparison](), dict[str, str]()
+    turns = open_progress(how.progress).in_turn(questions, lambda asked: sum(one.cells for one in asked.values()))
+    for name, by_learner in turns:
+        try:
+            comparisons[name] = answer_all(by_learner, how, rope=rope)
+        except FitFailed as error:
+            left_out[name] = f"Dataset {name!r}: {error}"
+    return comparisons, left_out
 
 
 def _named_datasets(datasets: Any) -> dict[str, dict[str, Any]]:

@@ -19,6 +19,7 @@ from heldout.base.errors import FitFailed, OptionError, SplitError
 from heldout.base.options import Options
 from heldout.base.words import fit_words
 from heldout.data.stream import is_stream, target_of
+from heldout.engine.progress import Progress, open_progress
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.stream_account import account_of_stream
 from heldout.engine.streams import Streamed, run_streamed
@@ -105,6 +106,7 @@ def evaluate(
     >>> result.risk.estimand
     'expected zero-one risk of the learner trained on 120 rows, at the class shares of the sample'
     """
+    bar = open_progress(progress)
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
@@ -112,7 +114,7 @@ def evaluate(
         test=test, roles=roles, loss=loss, positive=positive, slices=slices, level=level, seed=seed, options=options
     )
     question = prepare(learner, X, target_of(y, target), request)
-    how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
+    how = Running(jobs=jobs, backend=backend, progress=bar, journal=journal, options=question.options)
     return run_question(question, how)
 
 
@@ -157,20 +159,24 @@ def run_question(question: Question, how: Running, *, history: TestSetHistory | 
 
     Questions that are asked together share a `history`; with None the question finds its own.
     """
+    progress = open_progress(how.progress)
+    how = replace(how, progress=progress)
     # The journal stays open throughout, so that no other program locks it before the extra studies run.
-    with nullcontext() if how.journal is None else open_journal(how.journal):
+    with progress, nullcontext() if how.journal is None else open_journal(how.journal):
         if history is None and question.stream is None and question.has_one_test_set:
             history = history_of(question, journal=how.journal)
-        result = _run(question, how, history)
+        result = _run(question, how, history, progress)
         use = result.journal
         if use is not None and how.journal is not None and result.is_complete:
             keep_summary(how.journal, use.study, result.summary(figures=True))
     return result
 
 
-def _run(question: Question, how: Running, history: TestSetHistory | None) -> Result:
+def _run(question: Question, how: Running, history: TestSetHistory | None, progress: Progress) -> Result:
     task, streamed = question.task, None
     asked_by: dict[str, Any] = {"call": question.call, "command": command_of_now()}
+    studies = progress.in_turn({"": question.study, **question.extra}, lambda study: study.cells)
+    next(studies)
     if question.stream is None:
         outcome = run_study(question.study, task, how)
     else:
@@ -181,7 +187,7 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
         asked_by = {"stream": question.stream.source.stream.name, "passes": streamed.run.passes, **command}
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
-    extra = {name: run_study(study, task, how) for name, study in question.extra.items()}
+    extra = {name: run_study(study, task, how) for name, study in studies}
     record = build_record(question, outcome, losses, extra=extra, history=history, asked_by=asked_by)
     if history is not None:
         enter_looks(record, question, losses, history)

@@ -156,9 +156,13 @@ def launch(pipe: Connection, files: Path) -> Process:
     environment[PRELOAD] = ",".join(_names_to_preload())
     if fork_server.works:
         try:
-            return fork_server.fork(pipe, environment)
+            return fork_server.fork(pipe, environment, files.parent)
         except (AttributeError, TypeError, ValueError):  # this Python's module has other calls
             fork_server.works = False
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            fork_server.works = False  # the path of the temporary folder is too long for a socket
     return FreshProcess(pipe, environment)
 
 
@@ -170,11 +174,12 @@ class ForkServer:
         self._server: Any = None
         self._lock = threading.Lock()
 
-    def fork(self, pipe: Connection, environment: dict[str, str]) -> ForkedProcess:
-        with self._lock, _unset_start_method(), _environment_of_server(environment):
+    def fork(self, pipe: Connection, environment: dict[str, str], folder: Path) -> ForkedProcess:
+        """Start a worker at the other end of this pipe; the server's socket is in `folder`, which we remove."""
+        with self._lock, _unset_start_method(), _environment_of_server(environment), _socket_in(folder):
             try:
                 status, data = self._started().connect_to_new_process([pipe.fileno()])
-            except (ChildProcessError, ConnectionError):  # it was killed, where nobody waits for children or just now
+            except (ChildProcessError, ConnectionError, FileNotFoundError):  # it was killed, or its socket removed
                 self._server = None
                 status, data = self._started().connect_to_new_process([pipe.fileno()])
         start = Start(environment=environment, folder=_current_folder(), path=worker_path())
@@ -211,6 +216,17 @@ def _unset_start_method() -> Iterator[None]:
     finally:
         if method is None:
             multiprocessing.set_start_method(None, force=True)
+
+
+@contextmanager
+def _socket_in(folder: Path) -> Iterator[None]:
+    """Let multiprocessing put its socket into `folder`. Its own folder prints a traceback at exit if it is gone."""
+    config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    before, config["tempdir"] = config.get("tempdir"), str(folder)
+    try:
+        yield
+    finally:
+        config["tempdir"] = before
 
 
 @contextmanager

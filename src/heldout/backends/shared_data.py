@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from heldout.backends.limits import USE_INLINE, WORKER_MARK
 from heldout.backends.pickling import dumps, explain_unpicklable
+from heldout.base.archive import replacing
 from heldout.base.errors import Argument, BackendError, Sentence
 
 try:
@@ -87,25 +88,18 @@ def share(obj: object, folder: str | os.PathLike[str], name: str) -> SharedRef:
 
 def _write(path: Path, parts: list[memoryview]) -> None:
     """Write the parts at aligned offsets, then a table of the offsets. The first bytes of the file point to it."""
-    handle, unfinished = tempfile.mkstemp(prefix=".unfinished-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            end, spans = _HEAD.size, []
-            for part in parts:
-                start = -(-end // _ALIGNMENT) * _ALIGNMENT
-                end = start + part.nbytes
-                spans.append((start, part.nbytes))
-                file.seek(start)
-                file.write(part)
-            file.seek(end)
-            file.write(pickle.dumps(spans))
-            file.seek(0)
-            file.write(_HEAD.pack(end))
-        os.replace(unfinished, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(unfinished)
-        raise
+    with replacing(path) as file:
+        end, spans = _HEAD.size, []
+        for part in parts:
+            start = -(-end // _ALIGNMENT) * _ALIGNMENT
+            end = start + part.nbytes
+            spans.append((start, part.nbytes))
+            file.seek(start)
+            file.write(part)
+        file.seek(end)
+        file.write(pickle.dumps(spans))
+        file.seek(0)
+        file.write(_HEAD.pack(end))
 
 
 _mine: tuple[int, Path] | None = None  # the process that made it, and the folder

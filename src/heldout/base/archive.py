@@ -1,4 +1,4 @@
-"""Reads and writes a zip of JSON and arrays, without pickles, with a format and a version."""
+"""Replaces files only by whole ones; reads and writes a zip of JSON and arrays, with a format and a version."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -49,18 +49,30 @@ class Format:
     again: str  # the way out when the version is another: "run the study again"
 
 
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a new file, which replaces `path` when the body has ended. A body that fails leaves `path` as it was."""
+    target = Path(path)
+    part = target.with_name(f"{target.name}.{os.urandom(4).hex()}.part")
+    try:
+        with part.open("xb") as file:  # a new file: never one, or a link, that somebody else has put there
+            yield file
+        os.replace(part, target)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
 def write_archive(path: str | Path, form: Format, manifest: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a file. An existing one is replaced only after the new one is complete."""
-    target = Path(path)
-    unfinished = target.with_name(target.name + ".part")
     head = {"format": form.name, "version": form.version, **manifest}
-    with zipfile.ZipFile(unfinished, "w", compression=zipfile.ZIP_DEFLATED) as file:
+    with replacing(path) as target, zipfile.ZipFile(target, "w", compression=zipfile.ZIP_DEFLATED) as file:
         _add(file, form.manifest, json.dumps(head, ensure_ascii=False, allow_nan=False).encode())
         for name, values in arrays.items():
             buffer = io.BytesIO()
             np.save(buffer, values, allow_pickle=False)
             _add(file, f"{name}.npy", buffer.getvalue())
-    os.replace(unfinished, target)
 
 
 @contextmanager

@@ -178,6 +178,34 @@ def show_seconds(seconds: float) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
+def show_clock(seconds: float) -> str:
+    """Show a span of time as a clock does.
+
+    >>> show_clock(75.9), show_clock(8000)
+    ('1:15', '2:13:20')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def time_left(low: float, high: float | None) -> str:
+    """Say that between `low` and `high` seconds are left, in the unit and to the digits that people care about.
+
+    >>> time_left(115, 350), time_left(2.1, 2.4), time_left(0, 50), time_left(115, None)
+    ('about 2 to 6 min left', 'about 2 s left', 'up to 50 s left', 'more than 2 min left')
+    """
+    if high is None:
+        return time_left(low, low).replace("about", "more than")
+    size, unit, least = (1, "s", 1.0) if high < 90 else (60, "min", 1.0) if high < 5400 else (3600, "h", 0.5)
+    steps = [5 * least if span >= 20 * size else least for span in (low, high)]
+    first, last = (round(span / size / step) * step for span, step in zip((low, high), steps, strict=True))
+    last = max(last, first, least)
+    if first == 0:
+        return f"up to {last:g} {unit} left"
+    return f"about {last:g} {unit} left" if first == last else f"about {first:g} to {last:g} {unit} left"
+
+
 NOTHING = "nothing: every candidate failed"
 
 

@@ -11,6 +11,7 @@ import click
 
 from heldout.base.errors import OptionError, Sentence, SplitError, Splitter
 from heldout.base.words import show_seconds
+from heldout.cli.help import GroupedCommand
 from heldout.cli.options import Question, data_options, question_words
 from heldout.cli.output import Output, as_option, shell_line, short_output_options
 
@@ -25,7 +26,7 @@ _KNOWN = {"rows": "n", "candidates": "candidates", "columns": "columns", "group_
 _CLOSED_FORM = {"linear", "ridge"}
 
 
-@click.command(short_help="Which recipe suits these rows, what it promises and what it costs.")
+@click.command(cls=GroupedCommand, short_help="Which recipe suits these rows, what it promises and what it costs.")
 @data_options
 @click.option("--rows", type=click.IntRange(min=1), help="Without DATA: how many rows there are.")
 @click.option("--candidates", type=click.IntRange(min=1), help="Without DATA: how many candidates are chosen from.")
@@ -60,8 +61,8 @@ def advise(question: Question | None, *, level: float, budget: str | None, outpu
     \b
     Examples:
       heldout advise houses.csv --target price --learner ridge,tree
-      heldout advise visits.csv --target stay --groups patient --learner tree --budget 10min
-      heldout advise --rows 10000 --candidates 17 --gap 0.05 --width 0.1 --error-rate 0.1
+      heldout advise visits.csv -t stay --groups patient -l tree --budget 10min
+      heldout advise --rows 10000 --candidates 17 --gap 0.05 --error-rate 0.1
     """
     from heldout.report.others import short_advice
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.base.errors import ColumnError, OptionError, SplitError
+from heldout.cli.help import GroupedCommand
 from heldout.cli.options import FINDINGS, SPLITS, Question, with_options
 from heldout.cli.output import FAIL_ON, NEVER, SEVERITIES, echo_json
 
@@ -25,7 +26,7 @@ _HELP = {
 }
 
 
-@click.command(short_help="Leaks and traps in a table; nothing is fitted.")
+@click.command(cls=GroupedCommand, short_help="Leaks and traps in a table; nothing is fitted.")
 @click.argument("data", type=click.Path())
 @click.option("--target", "-t", required=True, metavar="COLUMN", help="The column to predict.")
 @partial(with_options, Question, names=_OF_A_QUESTION, help=_HELP)
@@ -60,7 +61,7 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
     Examples:
       heldout check houses.csv --target price
       heldout check visits.csv --target stay --groups patient --time day
-      heldout check benchmark.csv --target label --split part --ignore H607,H612 --fail-on error --json
+      heldout check benchmark.csv -t label --split part --ignore H607,H612 --json
     """
     from heldout.api.check import check as look_at
     from heldout.report.others import count_words

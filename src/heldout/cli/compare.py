@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from heldout.base.words import line
-from heldout.cli.evaluate import files_read
+from heldout.cli.evaluate import check_files, check_models, files_read, is_model, keep_result
+from heldout.cli.help import GroupedCommand
 from heldout.cli.options import INCOMPLETE, Question, contender_options
-from heldout.cli.output import Output, check_page, output_options, page_option, write_page
+from heldout.cli.output import Output, output_options, page_option, write_page
 from heldout.cli.run_options import RunSettings, command_line, run_options
 
+if TYPE_CHECKING:
+    from heldout.api.compare import Comparison
 
-@click.command(short_help="Which of several learners is better, on the same splits.")
+
+@click.command(cls=GroupedCommand, short_help="Which of several learners is better, on the same splits.")
 @contender_options
 @click.option(
     "--rope",
@@ -21,6 +27,14 @@ from heldout.cli.run_options import RunSettings, command_line, run_options
 )
 @click.option("--pairs", is_flag=True, help="Show every pair of learners, with its interval and its test.")
 @run_options
+@click.option(
+    "--save",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the model of the best learner if FILE ends in .skops, for heldout predict; else its whole result, for "
+    "heldout report. Repeat it for both.",
+)
 @page_option()
 @output_options
 @click.pass_context
@@ -31,6 +45,7 @@ def compare(
     rope: float | None,
     pairs: bool,
     settings: RunSettings,
+    save: tuple[str, ...],
     page: str | None,
     output: Output,
 ) -> None:
@@ -45,17 +60,20 @@ def compare(
     \b
     Examples:
       heldout compare houses.csv --target price --learner ridge,tree,dummy
-      heldout compare iris.csv --target species --learner logistic --learner knn+tree --rope 0.01
-      heldout compare visits.csv --target stay --groups patient --learner ridge,knn --json
-      heldout compare houses.csv --target price --learner ridge,tree --report comparison.html
+      heldout compare iris.csv -t species -l logistic -l knn+tree --rope 0.01
+      heldout compare visits.csv -t stay --groups patient -l ridge,knn --json
+      heldout compare houses.csv -t price -l ridge,tree --report comparison.html
+      heldout compare houses.csv -t price -l ridge,tree --save model.skops
     """
     from heldout.api.call_text import asked_by
     from heldout.api.compare import compare as compare_all
     from heldout.cli.question import prepare_several
     from heldout.report.comparison import short_comparison
 
-    check_page(page, read=files_read(question))
+    check_files(save, page, None, read=files_read(question))
     prepared = prepare_several(question)
+    if any(map(is_model, save)):
+        check_models(*prepared.learner.values())
     request = prepared.request
     if output.verbose:
         output.show("head", {"head": {**prepared.head, **settings.words()}})
@@ -78,6 +96,7 @@ def compare(
     pointed = ", ".join(["--pairs for every pair"] * (not pairs) + ["--report page.html for a page"] * (page is None))
     shown = summary if output.as_json else {**summary, "head": prepared.noted | settings.words(), "next": pointed}
     output.result(shown, kind="comparison with pairs" if pairs else "comparison", short=short_comparison)
+    _keep_best(save, comparison, prepared.question, output)
     write_page(comparison.report, page, output)
     missing = {name: risk.reason for name, risk in comparison.ranking.items() if risk.value is None}
     missing |= dict(comparison.failures)
@@ -86,3 +105,14 @@ def compare(
     if missing:
         ctx.exit(INCOMPLETE)
     output.end(ctx, summary)
+
+
+def _keep_best(paths: tuple[str, ...], comparison: Comparison, question: Question, output: Output) -> None:
+    """Write the model or the result of the best learner, and say which it is."""
+    best = next((name for name, risk in comparison.ranking.items() if risk.value is not None), None)
+    if paths and best is None:
+        output.remark("not saved", f"{', '.join(paths)}, since no learner has a result")
+    elif paths and best is not None:
+        many = f"the best of {len(comparison.ranking)}"
+        output.remark("kept", f"{best}, {many}; heldout evaluate with all of them measures this choice too")
+        keep_result(paths, comparison.results[best], question, output)

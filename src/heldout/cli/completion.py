@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from heldout.cli.help import GroupedCommand
+
 # The catalogue itself imports scikit-learn, which --help must not.
 LEARNERS = (
     "linear, ridge, lasso, elastic_net, logistic, lda, bayes, knn, tree, forest, extra_trees, boosting, svm, dummy, "
     "lightgbm, xgboost, catboost"
+)
+# What people ask for most; any scoring name of scikit-learn is taken, and listing them would import it.
+LOSSES = (
+    *("zero_one", "log", "brier", "squared", "absolute", "poisson", "gamma", "pinball:0.9", "tweedie:1.5"),
+    *("accuracy", "balanced_accuracy", "roc_auc", "average_precision", "f1", "f1_macro", "precision", "recall"),
+    *("matthews_corrcoef", "r2", "neg_root_mean_squared_error", "neg_mean_absolute_percentage_error"),
 )
 _SPLITS = ("kfold:5", "kfold:10", "loo", "holdout:0.2", "resample:20:0.2", "forward:5", "column:", "rows:", "splits:")
 _LONGEST_HEADER = 1 << 20
@@ -24,7 +33,7 @@ _WHERE = {
 }
 
 
-@click.command(short_help="The script that completes commands in your shell.")
+@click.command(cls=GroupedCommand, short_help="The script that completes commands in your shell.")
 @click.argument("shell", type=click.Choice(list(_WHERE)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
@@ -51,10 +60,16 @@ def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str
 
 
 def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the name of a learner after the last comma."""
-    before, comma, word = incomplete.rpartition(",")
+    """Complete the name of a learner after the last comma or +."""
+    word = re.split("[,+]", incomplete)[-1]
+    before = incomplete.removesuffix(word)
     names = ["all", *LEARNERS.split(", ")]
-    return [CompletionItem(before + comma + name) for name in names if name.startswith(word)]
+    return [CompletionItem(before + name) for name in names if name.startswith(word)]
+
+
+def complete_losses(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a common loss or score."""
+    return [CompletionItem(name) for name in LOSSES if name.startswith(incomplete)]
 
 
 def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

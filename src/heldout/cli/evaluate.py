@@ -10,6 +10,7 @@ import click
 
 from heldout.base.errors import HeldoutError, OptionError
 from heldout.base.words import line
+from heldout.cli.help import GroupedCommand
 from heldout.cli.options import Question, RunOptions, keys_of, question_options
 from heldout.cli.output import (
     Output,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 MODEL = ".skops"  # the suffix of files that hold a model
 
 
-@click.command(short_help="The plan of a study and its cost; nothing is fitted.")
+@click.command(cls=GroupedCommand, short_help="The plan of a study and its cost; nothing is fitted.")
 @question_options
 @short_output_options
 def explain(question: Question, *, output: Output) -> None:
@@ -44,7 +45,7 @@ def explain(question: Question, *, output: Output) -> None:
 
     \b
     Examples:
-      heldout explain houses.csv --target price --learner ridge,knn --validation shared
+      heldout explain houses.csv -t price -l ridge,knn --validation shared
       heldout explain study.toml --json
     """
     from heldout.api.evaluate import plan_of_question
@@ -60,7 +61,7 @@ def explain(question: Question, *, output: Output) -> None:
         output.show("whole plan" if output.verbose else "plan", {**facts, "head": prepared.head})
 
 
-@click.command(short_help="The risk of a learner, or of the choice between several.")
+@click.command(cls=GroupedCommand, short_help="The risk of a learner, or of the choice between several.")
 @question_options
 @run_options
 @click.option(
@@ -100,15 +101,15 @@ def evaluate(
     \b
     Examples:
       heldout evaluate houses.csv --target price
-      heldout evaluate houses.csv --target price --learner ridge,knn --write-study study.toml
+      heldout evaluate houses.csv -t price -l ridge,knn --write-study study.toml
       heldout evaluate study.toml --seed 1
       heldout evaluate houses.csv --target price --save model.skops
       heldout evaluate houses.csv --target price --report study.html
-      heldout evaluate iris.csv --target species --learner logistic,knn --loss zero_one --loss log
-      heldout evaluate visits.csv --target stay --groups patient --learner ridge --test kfold:10
-      heldout evaluate sales.csv --target amount --time day --buffer 7d --learner ridge,tree --json
-      heldout evaluate benchmark.csv --target label --test column:part --learner logistic --fail-on warning
-      heldout evaluate genes.csv --target grade --learner svm,tree --journal genes.db --fit-timeout 600
+      heldout evaluate iris.csv -t species -l logistic --loss zero_one --loss log
+      heldout evaluate visits.csv -t stay --groups patient --test kfold:10
+      heldout evaluate sales.csv -t amount --time day --buffer 7d --json
+      heldout evaluate benchmark.csv -t label --test column:part --fail-on warning
+      heldout evaluate genes.csv -t grade -l svm,tree --journal genes.db
     """
     from heldout.api.call_text import asked_by
     from heldout.api.evaluate import plan_of_question, run_question
@@ -116,13 +117,11 @@ def evaluate(
     from heldout.engine.run import Running
     from heldout.report.first_screen import short_result
 
-    _check_files(save, page, write_study, read=files_read(question))
+    check_files(save, page, write_study, read=files_read(question))
     prepared = prepare(question)
-    saves_model = any(map(_is_model, save))
+    saves_model = any(map(is_model, save))
     if saves_model:
-        from heldout.models.file import check_packable
-
-        check_packable(prepared.learner)
+        check_models(prepared.learner)
     posed = prepared.pose(options=settings.options(prepared.options))
     if output.verbose:  # what was understood, and the plan
         facts = plan_facts(plan_of_question(posed)) | {"head": {**prepared.head, **settings.words()}}
@@ -142,7 +141,7 @@ def evaluate(
         use = result.journal
         done = "none" if use is None else f"{use.recalled:,} cells from it, {use.computed:,} computed"
         output.remark("journal", "; ".join([done, *(use.notes if use is not None else [])]))
-    _save(save, result, question, output)
+    keep_result(save, result, question, output)
     write_page(result.report, page, output)
     output.end(ctx, summary)
 
@@ -181,7 +180,7 @@ def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -
         raise OptionError(f"--write-study {path}: a name in the study is no text that UTF-8 can hold.") from None
 
 
-def _check_files(paths: tuple[str, ...], page: str | None, study: str | None, *, read: tuple[str, ...]) -> None:
+def check_files(paths: tuple[str, ...], page: str | None, study: str | None, *, read: tuple[str, ...]) -> None:
     """Raise an error for files that cannot be written, before anything is read or computed."""
     from heldout.data.read_table import is_table_name
 
@@ -206,7 +205,15 @@ def _check_files(paths: tuple[str, ...], page: str | None, study: str | None, *,
         known[place] = option
 
 
-def _is_model(path: str) -> bool:
+def check_models(*learners: Any) -> None:
+    """Raise an error for a learner that no model file may hold, before anything is fitted."""
+    from heldout.models.file import check_packable
+
+    for learner in learners:
+        check_packable(learner)
+
+
+def is_model(path: str) -> bool:
     return Path(path).suffix.lower() == MODEL
 
 
@@ -221,10 +228,10 @@ def _make_predictor(result: Result) -> None:
             _ = result.predictor
 
 
-def _save(paths: tuple[str, ...], result: Result, question: Question, output: Output) -> None:
+def keep_result(paths: tuple[str, ...], result: Result, question: Question, output: Output) -> None:
     """Write the result, the model or both, and print the commands that read them."""
     for path in paths:
-        if not _is_model(path):
+        if not is_model(path):
             with writing("the result", path):
                 result.save(path)
             output.remark("saved", f"{path}  (heldout report {path} shows it again)")

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from heldout.base.errors import JournalError
+from heldout.cli.help import GroupedCommand
 from heldout.cli.options import SHARE
 from heldout.cli.output import Output, short_output_options
 from heldout.cli.run_options import JOURNAL
 
 
-@click.command(short_help="What has looked at which test set, and what is left of it.")
+@click.command(cls=GroupedCommand, short_help="What has looked at which test set, and what is left of it.")
 @click.argument("journal", type=click.Path(), default=JOURNAL, metavar="[JOURNAL]")
 @click.option(
     "--level",

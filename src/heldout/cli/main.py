@@ -19,6 +19,7 @@ from heldout.cli.check import check
 from heldout.cli.compare import compare
 from heldout.cli.completion import completion
 from heldout.cli.evaluate import evaluate, explain
+from heldout.cli.help import HelpContext
 from heldout.cli.ledger import ledger
 from heldout.cli.options import INCOMPLETE, INTERRUPTED, UNREAD, WRONG_USE
 from heldout.cli.output import as_option
@@ -32,6 +33,8 @@ _LINE_WITHOUT_END = re.compile(r"(?<![.:;,?!])\n")  # the lines of a message are
 
 class Commands(click.Group):
     """Turns heldout's own errors into a line on stderr and an exit code, and suggests the nearest command name."""
+
+    context_class = HelpContext
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         remember_arguments(ctx, args)
@@ -105,7 +108,7 @@ def main() -> None:
       heldout check houses.csv --target price
       heldout advise houses.csv --target price --learner ridge,tree
       heldout evaluate houses.csv --target price
-      heldout evaluate houses.csv --target price --learner ridge,knn --test kfold:10
+      heldout evaluate houses.csv -t price -l ridge,knn --test kfold:10
       heldout compare houses.csv --target price --learner ridge,tree,dummy
       heldout evaluate houses.csv --target price --save model.skops
       heldout predict model.skops new.csv --out predictions.csv

@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from heldout.base.errors import OptionError
 from heldout.base.options import PRECISIONS, RACES, Options
 from heldout.cli import study_file as toml
-from heldout.cli.completion import LEARNERS, complete_columns, complete_learners, complete_splits
+from heldout.cli.completion import LEARNERS, complete_columns, complete_learners, complete_losses, complete_splits
 from heldout.cli.study_file import StudyFile, TomlKey
 
 FINDINGS, WRONG_USE, INCOMPLETE, INTERRUPTED = 1, 2, 3, 130  # exit codes
@@ -109,6 +109,7 @@ class Question:
         default=(),
         multiple=True,
         metavar="NAME",
+        shell_complete=complete_losses,
         key=toml.LIST,
     )
     positive: str | None = option(

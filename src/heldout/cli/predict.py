@@ -12,6 +12,7 @@ import click
 
 from heldout.base.errors import ColumnError, OptionError, did_you_mean
 from heldout.base.words import line
+from heldout.cli.help import GroupedCommand
 from heldout.cli.output import LABELS, check_writable, echo_json, refuse_both, writing
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PREDICTION, PROBABILITY = "prediction", "proba_"
 
 
-@click.command(short_help="What a saved model says of new rows.")
+@click.command(cls=GroupedCommand, short_help="What a saved model says of new rows.")
 @click.argument("model", type=click.Path())
 @click.argument("data", type=click.Path())
 @click.option(

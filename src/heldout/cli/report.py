@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.base.errors import JournalError, OptionError, StoredError
+from heldout.cli.help import GroupedCommand
 from heldout.cli.output import NEVER, Output, check_page, output_options, page_option, write_page, writing
 from heldout.cli.run_options import FOLDER, JOURNAL
 
@@ -22,7 +23,7 @@ PAGES = f"{FOLDER}/report"  # the default folder of pages
 TABLES = ("folds", "choices", "candidates", "predictions", "failures", "warnings")
 
 
-@click.command(short_help="A saved result, shown again; or all studies of a journal.")
+@click.command(cls=GroupedCommand, short_help="A saved result, shown again; or all studies of a journal.")
 @click.argument("result", type=click.Path(), required=False, metavar="[RESULT|JOURNAL]")
 @click.option(
     "--all", "every", is_flag=True, help=f"List all studies of JOURNAL, and write a page for each. Default: {JOURNAL}."

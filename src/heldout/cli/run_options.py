@@ -10,9 +10,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,6 +35,7 @@ class RunSettings(RunOptions):
     """Holds how a study is run, with its journal chosen."""
 
     note: str = ""  # why there is no journal although one was wanted
+    started: float = field(default_factory=monotonic)  # when the command began
 
     def options(self, options: Options) -> Options:
         """Return the question's options with the limits of the run."""
@@ -41,13 +43,15 @@ class RunSettings(RunOptions):
 
     def arguments(self, output: Output) -> dict[str, Any]:
         """Return the arguments of the library that say how a study is run."""
+        from heldout.engine.progress import open_progress
+
         if output.progress and not sys.stderr.isatty():
             _log_to_stderr()
         return {
             "jobs": self.jobs,
             "backend": None if self.dask is None else dask_backend(self.dask),
             "journal": self.journal,
-            "progress": "auto" if output.progress else False,
+            "progress": open_progress("auto" if output.progress else False, started=self.started),
         }
 
     def words(self) -> dict[str, str]:

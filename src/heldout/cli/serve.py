@@ -14,13 +14,14 @@ from importlib.util import find_spec
 import click
 
 from heldout.base.errors import OptionError
+from heldout.cli.help import GroupedCommand
 from heldout.cli.run_options import JOURNAL
 
 HOST, PORT = "127.0.0.1", 8765
 _NEEDED = ("starlette", "uvicorn", "jinja2", "matplotlib")
 
 
-@click.command(short_help="A journal's studies in the browser, with live progress.")
+@click.command(cls=GroupedCommand, short_help="A journal's studies in the browser, with live progress.")
 @click.argument("journal", type=click.Path(), default=JOURNAL, metavar="[JOURNAL]")
 @click.option(
     "--port",

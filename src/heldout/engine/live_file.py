@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from heldout.base.archive import replacing
 from heldout.base.words import clipped
 from heldout.engine.progress import Progress
 from heldout.journal.lock import may_live, this_program
@@ -24,7 +25,6 @@ EVERY = 0.5  # seconds between two writings, where something has changed
 AT_LEAST_EVERY = 5.0  # seconds, even without change: a program with a long fit must not look dead
 SILENT = 60.0  # seconds after which a program that wrote nothing counts as stopped
 _MOST_BYTES, _LONGEST = 1 << 16, 500
-_writing = threading.Lock()  # studies in two threads of one program may share a journal
 
 
 class ProgressSnapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,9 +39,10 @@ class ProgressSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     done: int  # cells
     total: int
     failed: int
-    share: float  # of the work, as the cost model sees it
+    share: float  # of the cells
+    sentence: str  # where the work is, as a terminal shows it
     seconds: float  # so far
-    seconds_left: float | None
+    seconds_left: tuple[float, float | None] | None  # at least, and at most if that is known
     failure: str | None  # the last one
     stopped: str | None = None  # why nothing moves any more, None while it runs
 
@@ -88,7 +89,9 @@ def read_live(journal: str | os.PathLike[str]) -> ProgressSnapshot | None:
     stopped = _why_stopped(snapshot, silent)
     if stopped is not None:
         return msgspec.structs.replace(snapshot, stopped=stopped)
-    left = None if snapshot.seconds_left is None else max(0.0, snapshot.seconds_left - silent)
+    left = snapshot.seconds_left
+    if left is not None:
+        left = max(0.0, left[0] - silent), None if left[1] is None else max(0.0, left[1] - silent)
     return msgspec.structs.replace(snapshot, seconds=snapshot.seconds + silent, seconds_left=left, stopped=None)
 
 
@@ -110,14 +113,8 @@ def write_until_stopped(path: Path, facts: Mapping[str, Any], progress: Progress
 
 def replace_file(path: Path, facts: Mapping[str, Any]) -> None:
     """Replace the file atomically, so that nobody reads half of it."""
-    part = path.with_name(path.name + ".part")
-    with _writing:
-        part.unlink(missing_ok=True)
-        # O_EXCL makes a new file: never one, or a link, that somebody else has put there.
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        with os.fdopen(handle, "wb") as file:
-            file.write(json.dumps(facts, allow_nan=False).encode("ascii"))
-        part.replace(path)
+    with replacing(path) as file:
+        file.write(json.dumps(facts, allow_nan=False).encode("ascii"))
 
 
 def _study_in_words(words: Mapping[str, Any]) -> dict[str, Any]:

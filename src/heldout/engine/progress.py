@@ -1,4 +1,4 @@
-"""Progress of a study: a bar, lines in the log, events for listeners, and a record of lost workers."""
+"""Progress of studies: a bar, lines in the log, events for listeners, and a record of lost workers."""
 
 from __future__ import annotations
 
@@ -6,38 +6,28 @@ import logging
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import sqrt
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, Event, StepDone, WorkerLost
-from heldout.base.markup import Html, element
-from heldout.base.words import clipped, show_seconds
+from heldout.base.words import clipped, show_clock, time_left
 from heldout.kernels.step import Step
 from heldout.study.answers import Answer
 
-EVERY = 0.2  # seconds between two drawings
+Item = TypeVar("Item")
+
+SHOW_AFTER = 1.0  # seconds: shorter runs show nothing, and do not pay for the bar
+EVERY = 0.5  # seconds between two drawings
+LOG_EVERY = 60.0  # seconds between lines in the log, where no bar is shown
+LOG = logging.getLogger("heldout")
 KERNEL_SHELL = "ZMQInteractiveShell"  # runs the cells of a notebook; kernels may use a subclass
-
-
-def rich_bar() -> Any:
-    """Make a progress bar for terminals."""
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    return Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[words]}"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[failed]}", style="red"),
-        console=Console(stderr=True),
-        transient=True,
-    )
+FIRST_FACTOR = 3.0  # times of a family are known to this factor after one step, to its square root after four, …
 
 
 def in_notebook() -> bool:
@@ -47,132 +37,237 @@ def in_notebook() -> bool:
     return any(kind.__name__ == KERNEL_SHELL for kind in type(shell).__mro__)
 
 
-class NotebookBar:
-    """A progress bar in one output of a notebook cell, updated in place and cleared at the end, with rich's methods.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What progress asks about the study that runs: its listener, and work, families and words for its steps."""
 
-    It needs only IPython, whereas rich's own notebook bar needs ipywidgets, and it starts no thread. Updates that come
-    too soon after the last one are skipped.
-    """
-
-    def __init__(self) -> None:
-        self._output: Any = None
-        self._drawn = 0.0
-
-    def start(self) -> None:
-        """Show nothing yet: the first update makes the output."""
-
-    def add_task(self, description: str, **fields: Any) -> int:
-        """Return the number of the only line."""
-        return 0
-
-    def update(self, line: int, *, completed: float, total: float, sentence: str, **fields: Any) -> None:
-        """Show how much of the work is done; `sentence` holds the rest of the text."""
-        now = monotonic()
-        if self._output is None:
-            self._output = import_module("IPython.display").display(
-                _drawing(completed, total, sentence), raw=True, display_id=True
-            )
-        elif now - self._drawn >= EVERY:
-            self._output.update(_drawing(completed, total, sentence), raw=True)
-        else:
-            return
-        self._drawn = now
-
-    def stop(self) -> None:
-        """Clear the output."""
-        if self._output is not None:
-            self._output.update({"text/html": "", "text/plain": ""}, raw=True)
-            self._output = None
+    on_event: Callable[[Event], Any] | None = None
+    expected: Callable[[Sequence[Step]], float] | None = None  # the work of steps by the cost model; None counts cells
+    family: Callable[[Step], str] = lambda step: step.kernel  # steps that take alike for the same work
+    place: Callable[[Step], str] = lambda step: ""  # where in the study a step is, in words
+    best: Callable[[], str] = lambda: ""  # the best validation number so far, in words
 
 
-def _drawing(completed: float, total: float, sentence: str) -> dict[str, str]:
-    """Return the bar as display data: HTML for a notebook, plain text for other frontends."""
-    share = {"value": f"{min(1.0, completed / total):.4f}"} if total > 0 else {}  # without a value it is indeterminate
-    bar = element("progress", max=1, **share, style="width:20em;max-width:40%;vertical-align:middle")
-    return {
-        "text/html": str(element("div", bar, Html(" "), sentence, class_="heldout-progress")),
-        "text/plain": sentence,
-    }
+@dataclass(slots=True)
+class Pace:
+    """What steps of one family have taken so far."""
 
+    seconds: float = 0.0
+    work: float = 0.0
+    steps: int = 0
 
-SHOW_AFTER = 0.7  # seconds: shorter runs show nothing, and do not pay for the bar
-LOG_EVERY = 60.0  # seconds between lines in the log, where no bar is shown
-LOG = logging.getLogger("heldout")
+    @property
+    def factor(self) -> float:
+        """By how much their mean may mislead about the next ones."""
+        return float(FIRST_FACTOR ** (1.0 / sqrt(self.steps)))
 
 
 class Progress:
-    """Counts finished cells and work. `shown` selects a bar; without one, the log gets a line each minute."""
+    """Counts finished cells and their seconds, over all studies of one call, and shows them while it is entered.
 
-    def __init__(
-        self,
-        *,
-        shown: bool,
-        on_event: Callable[[Event], Any] | None = None,
-        expected: Callable[[Sequence[Step]], float] | None = None,
-    ) -> None:
+    `shown` selects a bar; without one, the log gets a line each minute. A cell is called a fit where people read it:
+    that is what it takes by brute force.
+    """
+
+    def __init__(self, *, shown: bool, started: float | None = None) -> None:
         self.shown = shown
-        self._on_event = on_event
-        self.expected = expected  # the work of steps, as the cost model sees it; None counts cells
-        self._started = monotonic()
-        self._bar: Any = None
-        self._line: Any = None
-        self._stop = threading.Event()
-        self._work = self._work_total = self._work_known = 0.0  # done, in all, and done before this run
-        self.total = 0
-        self.done = 0
-        self.failed = 0
-        self.stage = 0
+        self._begin_anew(started)
+
+    def _begin_anew(self, started: float | None) -> None:
+        self._started = monotonic() if started is None else started  # of the call, or of the command
+        self._entered = 0
+        self._thread: tuple[threading.Event, threading.Thread] | None = None
+        self._ended = False
+        self._watch = Watch()
+        self._on_event: Callable[[Event], Any] | None = None
+        self._deaf = False  # the listener has raised
+        self._unit = "fits"
+        self._labels: list[str] = []  # of the studies that run in turn
+        self._later = 0  # cells of studies that have not begun
+        self._past = (0, 0)  # cells done, and failed, of studies before this one
+        self._began = self._last = monotonic()  # when the study began, and when its last step was done
+        self._paces: dict[str, Pace] = {}
+        self._left: dict[str, float] = {}  # work of planned steps, by family
+        self._waiting = 0  # cells whose work is not known yet
+        self._measured = 0  # cells done in this run of the study
+        self._last_step: Step | None = None
+        self.total = self.done = self.failed = self.stage = 0  # of the study that runs
         self.failure: str | None = None  # the last one, in words
         self.lost: list[WorkerLost] = []
 
+    # ------------------------------------------------------------------ showing it
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether anybody looks: at a bar, or into the log."""
+        return self.shown or LOG.isEnabledFor(logging.INFO)
+
     def __enter__(self) -> Self:
-        if not self.shown and LOG.isEnabledFor(logging.INFO):
-            threading.Thread(target=self._log_until_stopped, name="heldout-log", daemon=True).start()
+        if self._ended:  # a study that is asked later, such as the choice on all rows
+            self._begin_anew(None)
+        self._entered += 1
+        if self._entered == 1 and self.is_seen:
+            stop = threading.Event()
+            thread = threading.Thread(target=self._tell_until, args=(stop,), name="heldout-progress", daemon=True)
+            thread.start()
+            self._thread = stop, thread
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self._stop.set()
-        if self._bar is not None:
-            self._bar.stop()
+        self._entered -= 1
+        if self._entered:
+            return
+        if self._thread is not None:
+            (stop, thread), self._thread = self._thread, None
+            stop.set()
+            thread.join()
+        # What it holds of the study may be large.
+        self._ended, self._watch, self._on_event, self._last_step = True, Watch(), None, None
+
+    def _tell_until(self, stop: threading.Event) -> None:
+        """Draw the bar, or write into the log, also while a single long fit runs."""
+        bar: Any = None
+        wait = SHOW_AFTER if self.shown else LOG_EVERY
+        with suppress(OSError, ValueError):  # nobody reads stderr any more, which is no reason to end a study
+            while not stop.wait(wait):
+                failed = self.counts()[2]
+                words = self.sentence(), f"{failed:,} failed" if failed else "", self.times()
+                if not self.shown:
+                    LOG.info("%s", "; ".join(filter(None, words)))
+                    continue
+                if bar is None:
+                    from heldout.engine import bars  # rich is not imported for a short run
+
+                    bar, wait = bars.NotebookBar() if in_notebook() else bars.TerminalBar(), EVERY
+                bar.draw(self.share, *words)
+            if bar is not None:
+                bar.stop()
+
+    @property
+    def share(self) -> float:
+        """The share of all cells that is done."""
+        done, total, _ = self.counts()
+        return done / total if total else 0.0
+
+    def counts(self) -> tuple[int, int, int]:
+        """Return how many cells are done, how many there are, and how many failed, in all studies of the call."""
+        done, failed = self._past[0] + self.done, self._past[1] + self.failed
+        return done, self._past[0] + max(self.total, self.done) + self._later, failed
+
+    def sentence(self) -> str:
+        """Say where the work is: which learner and fold, how many fits are done, and the best so far."""
+        done, total, _ = self.counts()
+        place = "" if self._last_step is None else self._watch.place(self._last_step)
+        count = f"{done:,} of {total:,} {self._unit}" if total else "planning"
+        parts = [*self._labels, place, count, self._watch.best()]
+        return ", ".join(part for part in parts if part)
+
+    def times(self) -> str:
+        """Say how long the call has taken, and how long it will take as far as that is known."""
+        left = self.seconds_left()
+        return f"{show_clock(self.seconds)}, {'time left not known yet' if left is None else time_left(*left)}"
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the call, or the command, began."""
+        return monotonic() - self._started
+
+    def seconds_left(self) -> tuple[float, float | None] | None:
+        """Return between how many seconds are left, from what steps of each family took so far; None if not known.
+
+        What a family or a learner takes that was not measured yet nobody knows: then there is no upper bound.
+        """
+        paces, left = dict(self._paces), dict(self._left)
+        busy = sum(pace.seconds for pace in paces.values())
+        if busy <= 0.0:
+            return None
+        known = [(paces[family], rest) for family, rest in left.items() if family in paces]
+        needs = [(pace.seconds / (pace.work or 1.0) * rest, pace.factor) for pace, rest in known]
+        needs.append((busy / max(1, self._measured) * self._waiting, FIRST_FACTOR))  # of these the number is known
+        clock = (self._last - self._began) / busy  # seconds that pass for each second of a fit, with all jobs
+        low = clock * sum(need / factor for need, factor in needs)
+        high = clock * sum(need * factor for need, factor in needs)
+        silent = monotonic() - self._last
+        low = max(0.0, low - silent)
+        if self._later or len(known) < len(left):
+            return (low, None) if low >= 1.0 else None
+        # A step that takes longer than all that was expected to be left may take as long again.
+        return low, max(high - silent, silent) if high else 0.0
+
+    def facts(self) -> dict[str, Any]:
+        """Return the progress as plain values. Another thread may call this."""
+        done, total, failed = self.counts()
+        return {
+            "stage": self.stage,
+            "done": done,
+            "total": total,
+            "failed": failed,
+            "share": self.share,
+            "sentence": clipped(self.sentence(), 500),
+            "seconds": self.seconds,
+            "seconds_left": self.seconds_left(),
+            "failure": None if self.failure is None else clipped(self.failure, 500),
+        }
+
+    # ------------------------------------------------------------------ counting
+
+    def in_turn(self, items: Mapping[str, Item], cells: Callable[[Item], int]) -> Iterator[tuple[str, Item]]:
+        """Yield items whose studies run one after another, with their names; those to come count in the total."""
+        sizes = [cells(item) for item in items.values()]
+        before = max(0, self._later - sum(sizes))  # an outer loop has announced them already
+        self._labels.append("")
+        try:
+            for number, (name, item) in enumerate(items.items(), 1):
+                self._later = before + sum(sizes[number - 1 :])
+                self._labels[-1] = f"{name} ({number} of {len(items)})" if name else ""
+                yield name, item
+        finally:
+            self._labels.pop()
+            self._later = before
+
+    def begin(self, watch: Watch, cells: int = 0) -> None:
+        """Begin with the next study, which asks for so many cells."""
+        past, later = (self._past[0] + self.done, self._past[1] + self.failed), max(0, self._later - cells)
+        # Another thread reads these: no call comes between, where it could see some of them alone.
+        self._past, self._later, self.total, self.done, self.failed = past, later, cells, 0, 0
+        self.stage, self.failure, self.lost = 0, None, []
+        self._watch, self._last_step, self._left, self._waiting = watch, None, {}, 0
+        self._on_event = None if self._deaf else watch.on_event
+        self._paces, self._measured = {}, 0
+        self._began = self._last = monotonic()
 
     def expect(self, steps: Sequence[Step], *, waiting: int = 0) -> None:
         """Add the steps of the next stage to the total. `waiting` counts the cells that still wait for a choice."""
-        cells = sum([step.cells for step in steps])
         self.stage += 1
-        self.total = self.done + cells + waiting
-        work = self._expected(steps)
-        self._work_total = self._work + work * (1.0 + waiting / max(cells, 1))
+        self.total = self.done + sum([step.cells for step in steps]) + waiting
+        self._left, self._waiting = self._work_by_family(steps), waiting
 
-    def expect_rounds(self, rounds: int) -> None:
+    def expect_rounds(self, rounds: int, unit: str) -> None:
         """Set the total to a number of rounds of equal work."""
-        self.total, self._work_total = rounds, float(rounds)
+        self.total, self._left, self._unit, self._past = rounds, {"": float(rounds)}, unit, (0, 0)
 
     def end_round(self, *, failed: bool) -> None:
         """Record that one round has ended."""
-        self.done += 1
-        self._work += 1.0
         self.failed += failed
-        self._show()
+        self._measure(1, {"": 1.0}, 0.0)
 
     def recall(self, steps: Sequence[Step], left: Sequence[Step]) -> None:
-        """Record the steps that an earlier run finished (all but `left`). Ignore them in the speed estimate."""
+        """Record the steps that an earlier run finished (all but `left`). They tell nothing about the pace."""
         known = sum([step.cells for step in steps]) - sum([step.cells for step in left])
-        if not known:
-            return
-        self.done += known
-        work = self._expected(steps) - self._expected(left)
-        self._work += work
-        self._work_known += work
+        if known:
+            self.done += known
+            self._left = self._work_by_family(left)
 
     def advance(self, step: Step, answers: Sequence[Answer] = ()) -> None:
         """Record that a step is done."""
         failures = [failure for answer in answers for failure in answer.failures.values()]
-        self.done += step.cells
         self.failed += len(failures)
         if failures:
             self.failure = f"{failures[-1].kind}: {failures[-1].message}"
-        self._work += self._expected([step])
+        self._last_step = step
+        self._measure(step.cells, self._work_by_family([step]), self._seconds_of(answers))
         if self._on_event is not None:
+            left = self.seconds_left()
             self.tell(
                 StepDone(
                     kernel=step.kernel,
@@ -181,10 +276,9 @@ class Progress:
                     failed=len(failures),
                     done=self.done,
                     total=max(self.total, self.done),
-                    seconds_left=self.seconds_left(),
+                    seconds_left=None if left is None or left[1] is None else (left[0] + left[1]) / 2,
                 )
             )
-        self._show()
 
     def tell_failures(self, answers: Sequence[Answer], describe: Callable[[int], str]) -> None:
         """Send an event for each failed cell."""
@@ -213,86 +307,52 @@ class Progress:
         try:
             self._on_event(event)
         except Exception as error:
-            self._on_event = None
+            self._on_event, self._deaf = None, True
             warnings.warn(
                 f"on_event raised {type(error).__name__}: {error} at {event.kind!r}. It is not called again; the "
                 "study goes on.",
                 stacklevel=2,
             )
 
-    def seconds_left(self) -> float | None:
-        """Estimate the remaining seconds from the pace of this run; None before any work is done."""
-        mine = self._work - self._work_known
-        if mine <= 0.0:
-            return None
-        return max(0.0, self._work_total - self._work) * (monotonic() - self._started) / mine
+    def _work_by_family(self, steps: Sequence[Step]) -> dict[str, float]:
+        watch, work = self._watch, dict[str, float]()
+        for step in steps:
+            expected = step.cells if watch.expected is None else watch.expected([step])
+            work[watch.family(step)] = work.get(watch.family(step), 0.0) + expected
+        return work
 
-    def facts(self) -> dict[str, Any]:
-        """Return the progress as plain values. Another thread may call this."""
-        return {
-            "stage": self.stage,
-            "done": self.done,
-            "total": max(self.total, self.done),
-            "failed": self.failed,
-            "share": min(1.0, self._work / self._work_total) if self._work_total > 0 else 0.0,
-            "seconds": monotonic() - self._started,
-            "seconds_left": self.seconds_left(),
-            "failure": None if self.failure is None else clipped(self.failure, 500),
-        }
+    def _seconds_of(self, answers: Sequence[Answer]) -> float:
+        if self._watch.expected is None:  # nobody looks
+            return 0.0
+        took = [(answer.fit_seconds + answer.score_seconds, answer.count) for answer in answers]
+        return sum([(each if isinstance(each, float) else float(each.mean())) * count for each, count in took])
 
-    def _expected(self, steps: Sequence[Step]) -> float:
-        return float(sum([step.cells for step in steps])) if self.expected is None else self.expected(steps)
-
-    def _words(self) -> str:
-        failed = f", {self.failed:,} failed" if self.failed else ""
-        left = self.seconds_left()
-        remaining = "" if left is None else f", about {show_seconds(left)} left"
-        return f"{self.done:,} of {max(self.total, self.done):,} cells{failed}{remaining}"
-
-    def _log_until_stopped(self) -> None:
-        while not self._stop.wait(LOG_EVERY):
-            LOG.info("%s, %s so far", self._words(), show_seconds(monotonic() - self._started))
-
-    def _show(self) -> None:
-        if self.shown and (self._bar is not None or monotonic() - self._started > SHOW_AFTER):
-            self._draw()
-
-    def _draw(self) -> None:
-        if self._bar is None:
-            self._bar = NotebookBar() if in_notebook() else rich_bar()
-            self._bar.start()
-            self._line = self._bar.add_task("cells", total=None, words="", failed="")
-        failed = f"{self.failed:,} failed" if self.failed else ""
-        left = self.seconds_left()
-        words = f"{self.done:,}/{max(self.total, self.done):,}" + (
-            "" if left is None else f"  {show_seconds(left)} left"
-        )
-        self._bar.update(
-            self._line,
-            completed=self._work,
-            total=max(self._work_total, self._work),
-            words=words,
-            failed=failed,
-            sentence=self._words(),
-        )
+    def _measure(self, cells: int, work: Mapping[str, float], seconds: float) -> None:
+        """Record work that is done and what it took; without `seconds`, the time since the last."""
+        now = monotonic()
+        for family, amount in work.items():
+            pace = self._paces.setdefault(family, Pace())
+            pace.seconds += seconds or now - self._last
+            pace.work += amount
+            pace.steps += 1
+            self._left[family] = max(0.0, self._left.get(family, 0.0) - amount)
+        self.done += cells
+        self._measured += cells
+        self._last = now
 
 
-def open_progress(
-    progress: bool | str,
-    *,
-    on_event: Callable[[Event], Any] | None = None,
-    expected: Callable[[Sequence[Step]], float] | None = None,
-    told: bool = False,
-) -> Progress:
-    """Make the progress display that the user asked for: "auto" shows a bar in a terminal or notebook only.
+def open_progress(progress: Any, *, started: float | None = None) -> Progress:
+    """Return the progress that the user asked for: "auto" shows a bar in a terminal or notebook only.
 
-    `told` means that others ask for the progress. If nobody does, cells are counted instead of the `expected` work.
+    One that is open already is returned as it is, so that studies within one call share it. `started` is when the
+    call or the command began, on the monotonic clock; None is now.
     """
+    if isinstance(progress, Progress):
+        return progress
     if progress == "auto":
         shown = sys.stderr.isatty() or in_notebook()
     elif isinstance(progress, bool):
         shown = progress
     else:
         raise OptionError(f'progress= is "auto", True or False, not {progress!r}.')
-    seen = shown or told or on_event is not None or LOG.isEnabledFor(logging.INFO)
-    return Progress(shown=shown, on_event=on_event, expected=expected if seen else None)
+    return Progress(shown=shown, started=started)

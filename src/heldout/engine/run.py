@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import sqrt
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import sklearn
 
 from heldout.backends.base import BackendSettings
@@ -19,18 +21,18 @@ from heldout.base.events import StagePlanned, StudyFinished, StudyStarted, Worke
 from heldout.base.options import Options, switched_rules
 from heldout.base.words import show_seconds
 from heldout.engine.live_file import publish_progress
-from heldout.engine.progress import open_progress
+from heldout.engine.progress import Progress, Watch, open_progress
 from heldout.engine.stage import Stage, perform_stage
 from heldout.journal import JournalUse, StudyJournal, journal_of
-from heldout.kernels.step import Plain, Work, total_work
+from heldout.kernels.step import Plain, Step, Work, sides_of, total_work
 from heldout.planner.account import Account, account_for, account_of_race, waiting_cells, with_race
 from heldout.planner.checked_cells import KernelCheck
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan, ready_panels
 from heldout.planner.start_races import RaceStart, start_races
-from heldout.study.answers import Tables
+from heldout.study.answers import Tables, mean_over_parts
 from heldout.study.choose import advance, all_answered, give_up
-from heldout.study.study import EVERYWHERE, TEST, VALIDATION, Study, aside_of, losses_by_level
+from heldout.study.study import EVERYWHERE, OUTER, TEST, VALIDATION, Study, aside_of, losses_by_level
 from heldout.task.task import Task
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class Running:
 
     jobs: int | None = None
     backend: Any = None
-    progress: bool | str = False
+    progress: bool | str | Progress = False
     options: Options = field(default_factory=Options)
     journal: str | os.PathLike[str] | None = None  # the file that finished answers are kept in
     deadline: float | None = None  # on the monotonic clock; None with a timeout: that long from now
@@ -86,12 +88,7 @@ def run_study(
     """
     started = perf_counter()
     work = work_of(study, task, fit_params or {}, how)
-    progress = open_progress(
-        how.progress,
-        on_event=how.options.on_event,
-        expected=partial(total_work, work=work),
-        told=how.journal is not None,
-    )
+    progress, tables = open_progress(how.progress), Tables()
     settings = BackendSettings(
         jobs=how.jobs,
         limits=limits_of(how.options, deadline=how.deadline),
@@ -107,13 +104,14 @@ def run_study(
         nullcontext() if journal is None else publish_progress(journal.use, progress),
         open_backend(how.backend, settings) as backend,
     ):
+        progress.begin(_watch(study, work, tables, how, progress), study.cells)
         progress.tell(StudyStarted(rows=task.size, candidates=study.search.size))
         loop = _Loop(
             study=study,
             rules=switched_rules(how.options.rules, os.environ),
             precision=how.options.precision,
             limited=how.options.limits_fits,
-            stage=Stage(work=work, backend=backend, tables=Tables(), progress=progress, journal=journal),
+            stage=Stage(work=work, backend=backend, tables=tables, progress=progress, journal=journal),
         )
         stopped = None
         try:
@@ -125,7 +123,6 @@ def run_study(
         except OutOfTime:
             stopped = f"The study's time limit of {show_seconds(how.options.timeout or 0.0)} came before its end"
             loop.study = give_up(advance(loop.study, loop.stage.tables))
-        tables = loop.stage.tables
         if journal is not None:
             journal.answered = all_answered(loop.study, tables)
     seconds = perf_counter() - started
@@ -140,6 +137,46 @@ def run_study(
         lost=tuple(progress.lost),
         stopped=stopped,
     )
+
+
+def _watch(study: Study, work: Work, tables: Tables, how: Running, progress: Progress) -> Watch:
+    """Return what the progress asks about this study; nothing that costs time if nobody looks at it."""
+    if not (progress.is_seen or how.journal is not None or how.options.on_event is not None):
+        return Watch()
+    families, outer = study.search.families, study.splits.get(OUTER)
+    parts = 1 if outer is None else outer.parts
+    word = "fold" if outer is not None and "fold" in outer.recipe.words else "part"
+    folds = {choice.panel: choice.fold for choice in study.choices}
+
+    def family(step: Step) -> str:
+        return f"{study.search.family_of(step.candidates[0]).name}, {step.kernel}"
+
+    def place(step: Step) -> str:
+        name = study.search.family_of(step.candidates[0]).name if len(families) > 1 else ""
+        held = sides_of(step.trainings) if len(step.trainings) == 1 else []
+        fold = (held[0].part if held[0].level == TEST else folds.get(held[0].panel)) if held else None
+        where = "" if fold is None or parts == 1 else f"{word} {fold + 1} of {parts}"
+        return ", ".join(filter(None, (name, where)))
+
+    return Watch(
+        on_event=how.options.on_event,
+        expected=partial(total_work, work=work),
+        family=family,
+        place=place,
+        best=partial(_best_so_far, study, tables),
+    )
+
+
+def _best_so_far(study: Study, tables: Tables) -> str:
+    """Say how good the best candidates of all choices are so far, on the validation rows: an optimistic number."""
+    asked = [tables.panels[choice.panel] for choice in study.choices if choice.panel in tables.panels]
+    means = [mean_over_parts(table.losses[:, :, 0], table.weights) for table in asked]
+    best = [float(np.nanmin(mean)) for mean in means if np.isfinite(mean).any()]
+    if not best:
+        return ""
+    loss, value = study.search.losses[0], sum(best) / len(best)
+    shown = {"zero_one": 1.0 - value, "squared": sqrt(max(value, 0.0))}.get(loss.name, loss.sign * value)
+    return f"best so far {shown:.3g} (optimistic)"
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

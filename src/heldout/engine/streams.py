@@ -15,7 +15,7 @@ from heldout.base.errors import FitFailed, InputError, PredictionError
 from heldout.base.events import StudyFinished, StudyStarted
 from heldout.base.responses import Responses, join_rows
 from heldout.base.rowkeys import Rows
-from heldout.engine.progress import open_progress
+from heldout.engine.progress import Watch, open_progress
 from heldout.engine.run import Outcome, Running
 from heldout.engine.stream_account import account_of_stream, expected_passes
 from heldout.engine.stream_passes import Ask, Sample, Solved, Tally, Watched, ask_rows, gather
@@ -182,7 +182,8 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
     """Answer a study whose splits are of cells."""
     started = perf_counter()
     keep_rows = how.options.rows
-    with open_progress(how.progress, on_event=how.options.on_event) as progress, one_thread():
+    with open_progress(how.progress) as progress, one_thread():
+        progress.begin(Watch(on_event=how.options.on_event))
         progress.tell(StudyStarted(rows=source.stream.rows, candidates=len(study.search)))
         passes = expected_passes(study, source, keep_rows=keep_rows)
         source = replace(source, on_rows=Meter(progress, rows=source.stream.rows, passes=passes))

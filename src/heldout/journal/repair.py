@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from heldout.base.archive import replacing
 from heldout.journal import schema
 
 PAGE = 4096  # bytes: what every journal is made with
@@ -54,9 +55,8 @@ def keep_copy(path: Path) -> Path:
     number = 1
     while (copy := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
-    part = copy.with_name(copy.name + ".part")  # a kill leaves no half copy under the name of a whole one
-    shutil.copyfile(path, part)
-    part.replace(copy)
+    with replacing(copy) as target, path.open("rb") as source:
+        shutil.copyfileobj(source, target)
     return copy
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -17,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from heldout.base.archive import Format, opened_archive, refused_unless_whole
+from heldout.base.archive import Format, opened_archive, refused_unless_whole, replacing
 from heldout.base.errors import LearnerError, OptionError, StoredError, did_you_mean, named_line
 from heldout.base.registered import REGISTERED
 from heldout.base.warnings import catch_warnings
@@ -149,10 +148,8 @@ def write_file(path: str | Path, data: bytes, manifest: Mapping[str, Any]) -> No
     with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as file:
         digest = _digest(file, head)
         file.writestr(FORMAT.manifest, json.dumps({**head, _DIGEST: digest}, ensure_ascii=False, allow_nan=False))
-    target = Path(path)
-    unfinished = target.with_name(target.name + ".part")
-    unfinished.write_bytes(buffer.getvalue())
-    os.replace(unfinished, target)
+    with replacing(path) as target:
+        target.write(buffer.getvalue())
 
 
 def read_file(path: str | Path, *, trust: Iterable[str] = ()) -> tuple[Any, dict[str, Any]]:

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heldout.base.archive import replacing
 from heldout.base.errors import OptionError
 from heldout.base.markup import Html
 from heldout.base.words import clipped, line, shortened, show_seconds
@@ -61,14 +61,8 @@ def write_page(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> None
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
     """Write a text to `path` atomically: an existing file is replaced only after the new one is complete."""
-    target = Path(path)
-    unfinished = target.with_name(target.name + ".part")
-    try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(unfinished, target)
-    except OSError:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def render_page(summary: Mapping[str, Any]) -> str:

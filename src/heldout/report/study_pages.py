@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from heldout.base.errors import StoredError
-from heldout.base.words import clipped, line, show_seconds
+from heldout.base.words import clipped, line, show_clock, time_left
 from heldout.report.html import asset
 from heldout.report.page import page_policy, render_page, render_template
 from heldout.report.study_list import STATES, page_name
@@ -84,10 +84,10 @@ def _words(running: Mapping[str, Any]) -> dict[str, Any]:
         "percent": max(0, min(100, int(100 * running["share"]))),
         "stopped": None if moves else clipped(line(running["stopped"]), _LONGEST),
         "learner": clipped(line(running["words"].get("learner", "")), _LONGEST),
-        "cells": f"{running['done']:,} of {max(running['total'], running['done']):,} cells",
+        "cells": clipped(line(running["sentence"]), _LONGEST),
         "stage": f"stage {running['stage']:,}",
-        "seconds": f"{show_seconds(running['seconds'])} so far",
-        "left": f"about {show_seconds(left)} left" if moves and left is not None else "",
+        "seconds": f"{show_clock(running['seconds'])} so far",
+        "left": time_left(*left) if moves and left is not None else "",
         "failed": f"{failed:,} failed" if failed else "",
         "failure": "" if running["failure"] is None else clipped(line(running["failure"]), _LONGEST),
     }

@@ -86,6 +86,11 @@ class Question:
         return len(self.study.splits[OUTER].held_sizes) == 1 or isinstance(self.learner, FrozenEstimator)
 
     @property
+    def cells(self) -> int:
+        """How many cells its studies ask for."""
+        return sum(study.cells for study in (self.study, *self.extra.values()))
+
+    @property
     def extra(self) -> dict[str, Study]:
         """The extra studies of this question by name, in the order in which they run."""
         studies = {SPREAD: None if self.pairs is None else self.pairs.study, CURVE: self.curve}

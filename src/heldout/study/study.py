@@ -115,6 +115,11 @@ class Study:
     races: Mapping[str, Race] = field(default_factory=dict)  # by validation panel, once they have begun
     everywhere: Everywhere = field(default_factory=Everywhere)  # for intervals alone
 
+    @property
+    def cells(self) -> int:
+        """How many cells it asks for; a panel that waits for a choice counts one candidate."""
+        return sum(len(panel.parts) * len(panel.candidates or (None,)) for panel in self.panels)
+
     def validation_splits(self, choice: Choice) -> Splits:
         """Return the splits on whose held-out parts a choice is made."""
         return next(self.splits[panel.splits] for panel in self.panels if panel.key == choice.panel)
