@@ -183,6 +183,7 @@ def compare(
     progress: bool | str = "auto",
     options: Options | None = None,
     rope: float | None = None,
+    name: str | None = None,
 ) -> Comparison:
     """Compare learners on the same test splits, pair by pair, and say what that shows.
 
@@ -199,6 +200,8 @@ def compare(
         intervals of the ranking have this level each.
     rope : float, optional
         Two learners whose risks differ by less than this are practically equal. In the unit of the loss.
+    name : str, optional
+        What to call the comparison, in reports and in lists of studies.
 
     Returns
     -------
@@ -217,7 +220,7 @@ def compare(
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options, name=name)
     named = named_learners(learners)
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options
@@ -276,6 +279,10 @@ def answer_all(
         about={
             "loss": first.study.reported[0].name,
             "greater_is_better": first.study.reported[0].sign < 0,
+            "name": first.study.name,
+            "target": first.task.target,
+            "source": first.task.source,
+            "columns": first.task.n_columns,
             "test": first.study.splits[OUTER].recipe.words,
             "splits_fingerprint": first.study.splits[OUTER].fingerprint,
             "rows": len(first.task),

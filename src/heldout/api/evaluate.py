@@ -52,6 +52,7 @@ def evaluate(
     journal: Any = None,
     progress: bool | str = "auto",
     options: Options | None = None,
+    name: str | None = None,
 ) -> Result:
     """Estimate the risk of a learner on rows it never saw, with an interval that says what it promises.
 
@@ -88,6 +89,8 @@ def evaluate(
         A bar for runs that last.
     options : Options, optional
         Less used switches.
+    name : str, optional
+        What to call the study, in reports and in lists of studies.
 
     Returns
     -------
@@ -106,7 +109,7 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options, name=name)
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)

@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.base.errors import ColumnError
 from heldout.task.column_kinds import DATES, NUMBERS, kind_named, look_like_dates
+from heldout.task.source import some_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,5 +136,5 @@ def _refuse_lost(values: pd.Series[Any], turned: pd.Series[Any], word: str, file
     if len(lost):
         raise ColumnError(
             f"Column {values.name!r} of {file!r} cannot be of the type asked for: {str(values.iloc[lost[0]])[:40]!r} "
-            f"in row {lost[0]} is no {word}. Correct it, or name it as missing."
+            f"in {some_rows(lost[:1])} is no {word}. Correct it, or name it as missing."
         )

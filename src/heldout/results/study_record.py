@@ -35,6 +35,7 @@ class Request:
     level: float = 0.95
     seed: int = 0
     options: Options | None = None
+    name: str | None = None  # what the study is called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
