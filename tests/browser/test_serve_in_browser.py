@@ -154,11 +154,11 @@ def test_the_list_sorts_by_numbers(tab: Any):
     values = "cells => cells.map(cell => cell.dataset.value).filter(value => value !== undefined).map(Number)"
     heading.get_by_role("button").click()
     assert heading.get_attribute("aria-sort") == "ascending"
-    risks = page.locator("#studies tbody tr td:nth-child(3)").evaluate_all(values)
+    risks = page.locator("#studies tbody tr td:nth-child(4)").evaluate_all(values)
     assert len(risks) >= 3
     assert risks == sorted(risks)
     heading.get_by_role("button").click()
-    assert page.locator("#studies tbody tr td:nth-child(3)").evaluate_all(values) == sorted(risks, reverse=True)
+    assert page.locator("#studies tbody tr td:nth-child(4)").evaluate_all(values) == sorted(risks, reverse=True)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])

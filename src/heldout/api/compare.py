@@ -37,6 +37,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
 from heldout.splits import as_strategy
+from heldout.study.in_words import splits_words
 from heldout.study.study import OUTER
 
 LOOKED_BEFORE = Finding(
@@ -283,6 +284,7 @@ def answer_all(
             "target": first.task.target,
             "source": first.task.source,
             "columns": first.task.n_columns,
+            "procedure": splits_words(first.study.splits[OUTER]),
             "test": first.study.splits[OUTER].recipe.words,
             "splits_fingerprint": first.study.splits[OUTER].fingerprint,
             "rows": len(first.task),

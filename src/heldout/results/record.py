@@ -24,6 +24,7 @@ from heldout.results.test_set_history import TestSetHistory, disclosed
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.verdict import Reference
+from heldout.study.in_words import learner_words, procedure_words
 from heldout.study.study import OUTER, SPREAD, Study
 
 Number = TypeVar("Number", Estimate, Reference)
@@ -122,6 +123,8 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
         "target": task.target,
         "source": task.source,
         "read_as": task.read_as or None,
+        "learner_words": learner_words(study.search),
+        "procedure": procedure_words(study),
         "learner": families[0].name if len(families) == 1 else "families",
         "families": [family.name for family in families],
         "estimators": [clipped(" ".join(repr(family.estimator).split()), 498) for family in families],
