@@ -166,7 +166,10 @@ def test_a_share_is_a_number_from_0_to_100(share: float):
 
 
 def hostile_pages() -> dict[str, str]:
-    texts = dict.fromkeys(("name", "target", "source", "learner", "test", "fingerprint", "best", "note", "kind", "started", "ended"), HOSTILE)
+    texts = dict.fromkeys(
+        ("name", "target", "source", "learner", "test", "fingerprint", "best", "note", "kind", "started", "ended"),
+        HOSTILE,
+    )
     risk = {"value": None, "low": "-inf", "high": None, "level": None, "loss": HOSTILE, "answer": HOSTILE}
     one = entry(1, **texts, state=HOSTILE, risk=risk)
     other = without_page(2, **texts, state="running")

@@ -14,7 +14,7 @@ from heldout.api.call_text import call_of, command_of_now
 from heldout.api.evaluate import run_question
 from heldout.api.learners import named_learners
 from heldout.api.plots import Reported
-from heldout.api.question import prepare, refuse_stream
+from heldout.api.question import checked_name, prepare, refuse_stream
 from heldout.api.result import Result
 from heldout.base.environment import environment
 from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SpaceError
@@ -220,13 +220,20 @@ def compare(
     ('ridge is better than mean by 16.2 to 26.1.',)
     """
     check_rope(rope)
+    name = checked_name(name)  # of the comparison alone: its parts may be known by another
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options, name=name)
+    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
     named = named_learners(learners)
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options
     how = Running(jobs=jobs, backend=backend, progress=progress, options=options, journal=journal)
-    return answer_all(questions, how, rope=rope, call=call_of(named, request, verb="compare", rope=rope))
+    return answer_all(
+        questions,
+        how,
+        rope=rope,
+        call=call_of(named, replace(request, name=name), verb="compare", rope=rope),
+        name=name,
+    )
 
 
 def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> dict[str, Question]:
@@ -246,7 +253,12 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
 
 
 def answer_all(
-    questions: Mapping[str, Question], how: Running, *, rope: float | None, call: str | None = None
+    questions: Mapping[str, Question],
+    how: Running,
+    *,
+    rope: float | None,
+    call: str | None = None,
+    called: str | None = None,
 ) -> Comparison:
     """Run every learner and compare their losses; a learner that fails does not stop the others."""
     # All learners count as one look at the test set, since none depends on another's answer.
@@ -280,7 +292,7 @@ def answer_all(
         about={
             "loss": first.study.reported[0].name,
             "greater_is_better": first.study.reported[0].sign < 0,
-            "name": first.study.name,
+            "name": called,
             "target": first.task.target,
             "source": first.task.source,
             "columns": first.task.n_columns,

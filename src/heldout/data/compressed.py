@@ -57,9 +57,9 @@ class TableFile:
         """Open the table's bytes, decompressed, at their beginning."""
         return self.path.open("rb") if self.content is None else BytesIO(self.content)
 
-    def text(self, encoding: str) -> TextIOWrapper:
-        """Open the table's text, with line ends as they are."""
-        return TextIOWrapper(self.open(), encoding=encoding, newline="")
+    def text(self, encoding: str, newline: str | None = "") -> TextIOWrapper:
+        """Open the table's text, with line ends as they are; with a newline of None all become line feeds."""
+        return TextIOWrapper(self.open(), encoding=encoding, newline=newline)
 
     def refuse_beyond(self, count: int, *, whole: bool = True) -> None:
         """Raise InputError if this file may not decompress to `count` bytes; `whole`: it has no more."""

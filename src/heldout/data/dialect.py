@@ -40,6 +40,7 @@ class Dialect:
     separator: str
     decimal: str
     skipped: int = 0  # lines above the header that are no part of the table
+    newline: str | None = ""  # None: lines end in a carriage return alone, which pandas would misread
     words: str = ""  # what is not as usual, for people
 
 
@@ -69,8 +70,14 @@ def recognise(file: TableFile, usual: str) -> Dialect:
         encoding_words(encoding),
         f"{skipped} line{'s' * (skipped > 1)} above the header left out" * (skipped > 0),
     ]
-    said = ", ".join(filter(None, words))
-    return Dialect(encoding=encoding, separator=separator, decimal=decimal, skipped=skipped, words=said)
+    return Dialect(
+        encoding=encoding,
+        separator=separator,
+        decimal=decimal,
+        skipped=skipped,
+        newline=None if any(line.endswith("\r") for line in lines) else "",
+        words=", ".join(filter(None, words)),
+    )
 
 
 def encoding_words(encoding: str) -> str:
@@ -117,10 +124,17 @@ def rows_in(lines: Iterable[str], dialect: Dialect) -> Iterator[tuple[int, list[
 
     Lines are counted from 1, and blank lines are no rows.
     """
-    rest = islice(lines, dialect.skipped, None)
-    reader, begin = csv.reader(rest, delimiter=dialect.separator), dialect.skipped + 1
+    last = ""
+
+    def each() -> Iterator[str]:
+        nonlocal last
+        for text in islice(lines, dialect.skipped, None):
+            last = text
+            yield text
+
+    reader, begin = csv.reader(each(), delimiter=dialect.separator), dialect.skipped + 1
     for row in reader:
-        if row and not (len(row) == 1 and row[0].isspace()):
+        if len(row) > 1 or (row and (not row[0].isspace() or '"' in last)):
             yield begin, row
         begin = dialect.skipped + reader.line_num + 1
 

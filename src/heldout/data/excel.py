@@ -39,11 +39,13 @@ def read_excel(file: TableFile) -> Read:
 
 
 def _read_sheet(book: pd.ExcelFile, file: TableFile) -> Read:
+    import pandas as pd
+
     sheets = list(map(str, book.sheet_names))
     sheet = sheets[0] if file.sheet is None else file.sheet
     if sheet not in sheets:
         raise OptionError(f"--sheet {sheet}: no such sheet in {file.name!r}. {did_you_mean(sheet, sheets)}")
-    first = book.parse(sheet, header=None, nrows=1, dtype=str, keep_default_na=False)
+    first = pd.read_excel(book, sheet_name=sheet, header=None, nrows=1, dtype=str, keep_default_na=False)
     names = [name for name in first.iloc[0].tolist() if name] if len(first) else []
     refuse_twice(names, repr(file.name))
     if 2 * len(names) < first.shape[1]:
@@ -51,7 +53,7 @@ def _read_sheet(book: pd.ExcelFile, file: TableFile) -> Read:
             f"Row 1 of the sheet {sheet!r} of {file.name!r} names {len(names)} of {first.shape[1]} columns. Write the "
             "names there, and remove what stands above them."
         )
-    frame: pd.DataFrame = book.parse(sheet, **file.missing_options)
+    frame = pd.read_excel(book, sheet_name=sheet, **file.missing_options)
     frame.columns = frame.columns.map(str)
     kept = frame.notna().any(axis=1).to_numpy()
     words = f"the sheet {sheet!r}, the first of {len(sheets)} (--sheet names another)"

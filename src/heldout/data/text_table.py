@@ -29,7 +29,7 @@ def read_text(file: TableFile, usual: str) -> Read:
     words = [name for name, word in file.types.items() if kind_named(word) in (CATEGORIES, TEXTS, IDENTIFIERS)]
     how: dict[str, Any] = {"dtype": {name: "str" for name in words if name in names}, **file.missing_options}
     try:
-        with file.text(dialect.encoding) as text:
+        with file.text(dialect.encoding, dialect.newline) as text:
             for _ in range(dialect.skipped):
                 text.readline()
             frame: pd.DataFrame = pd.read_csv(
@@ -55,7 +55,7 @@ def read_text(file: TableFile, usual: str) -> Read:
 def _header(file: TableFile, dialect: Dialect) -> list[str]:
     """Return the column names; refuse a header that pandas would silently change or misread."""
     try:
-        with file.text(dialect.encoding) as text:
+        with file.text(dialect.encoding, dialect.newline) as text:
             rows = rows_in(text, dialect)
             _, names = next(rows, (0, []))
             line, first = next(rows, (0, []))
@@ -72,9 +72,9 @@ def _header(file: TableFile, dialect: Dialect) -> list[str]:
 
 def _refuse_ragged(file: TableFile, dialect: Dialect) -> int:
     """Raise an InputError for the first row that has not as many fields as the header; return the last row's line."""
-    with file.text(dialect.encoding) as text, suppress(csv.Error):  # of a cell too long for it
+    with file.text(dialect.encoding, dialect.newline) as text, suppress(csv.Error):  # of a cell too long for it
         rows = rows_in(text, dialect)
-        line, names = next(rows)
+        line, names = next(rows, (1, []))
         for line, row in rows:
             if len(row) != len(names):
                 fields = f"{len(row)} field" + "s" * (len(row) != 1)
@@ -88,7 +88,7 @@ def _refuse_ragged(file: TableFile, dialect: Dialect) -> int:
 def _line_numbers(file: TableFile, dialect: Dialect, *, rows: int) -> NDArray[np.intp] | None:
     """Return the line that each row begins in; None if the file can no longer be read as it was."""
     try:
-        with file.text(dialect.encoding) as text:
+        with file.text(dialect.encoding, dialect.newline) as text:
             numbers = np.array([line for line, _ in rows_in(text, dialect)][1:], dtype=np.intp)
     except (OSError, ValueError, csv.Error):
         return None

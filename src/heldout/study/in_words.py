@@ -106,7 +106,7 @@ def estimator_words(estimator: Any) -> str:
     name = type(estimator).__name__
     known = _OF_CLASS.get(name) or _OF_CLASS.get(name.removesuffix("Classifier").removesuffix("Regressor"))
     inner = next((getattr(estimator, part) for part in _INSIDE if hasattr(getattr(estimator, part, None), "fit")), None)
-    if inner is None:
+    if inner is None or (known is not None and not name.startswith("Bagging")):
         return clipped(line(known or name), _LONGEST)
     how = "tuned " * name.endswith("SearchCV") + "calibrated " * name.startswith("Calibrated")
     return how + (f"{known} of " if known else "") + estimator_words(inner)
