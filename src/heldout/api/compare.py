@@ -227,13 +227,8 @@ def compare(
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options
     how = Running(jobs=jobs, backend=backend, progress=progress, options=options, journal=journal)
-    return answer_all(
-        questions,
-        how,
-        rope=rope,
-        call=call_of(named, replace(request, name=name), verb="compare", rope=rope),
-        name=name,
-    )
+    call = call_of(named, replace(request, name=name), verb="compare", rope=rope)
+    return answer_all(questions, how, rope=rope, call=call, called=name)
 
 
 def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> dict[str, Question]:
