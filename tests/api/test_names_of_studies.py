@@ -24,7 +24,7 @@ NAMES = ("name", "target", "source", "learner_words", "procedure")
 
 
 def run(*words: str) -> Result:
-    return CliRunner().invoke(main, list(words), env={"COLUMNS": "120"}, prog_name="heldout")
+    return CliRunner().invoke(main, list(words), env={"COLUMNS": "160"}, prog_name="heldout")
 
 
 @pytest.fixture
