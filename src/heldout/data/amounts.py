@@ -33,10 +33,11 @@ def read_amounts(
 
     changed: dict[str, Any] = {}
     words: list[str] = []
-    for name, values in frame.items():
+    for name, dtype in frame.dtypes.items():
         asked = types.get(str(name))
-        if not pd.api.types.is_string_dtype(values.dtype) or (asked is not None and kind_named(asked) != NUMBERS):
+        if not pd.api.types.is_string_dtype(dtype) or (asked is not None and kind_named(asked) != NUMBERS):
             continue
+        values = frame[name]
         present = values.dropna()
         if asked is None and not all(map(_amount, present.head(_HEAD))):
             continue

@@ -20,7 +20,10 @@ def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> 
 
     Such integers become text, since floats cannot distinguish them. Columns in `leave` are not converted.
     """
-    inferred = [(name, values, _inferred(values)) for name, values in frame.items() if name not in leave]
+    import pandas as pd
+
+    texts = [name for name, dtype in frame.dtypes.items() if pd.api.types.is_string_dtype(dtype) and name not in leave]
+    inferred = [(name, values := frame[name], _inferred(values)) for name in texts]
     changed = {str(name): seen for name, values, seen in inferred if seen is not values}
     return frame.assign(**changed) if changed else frame
 

@@ -25,7 +25,7 @@ def read_excel(file: TableFile) -> Read:
     if find_spec("python_calamine") is None:
         raise InputError(
             f"Reading {file.name!r} needs python-calamine, which is not installed. Install it (pip install "
-            "python-calamine), or save the sheet as .csv."
+            "'heldout[excel]'), or save the sheet as .csv."
         )
     try:
         with file.open() as source, ZipFile(source) as parts:
