@@ -101,7 +101,7 @@ def test_a_running_study_moves_and_ends_with_a_link_and_no_page_is_loaded_again(
     index.evaluate("window.__same = true")
     program = start(141, 0.04, 60)
     index.locator("#running").wait_for(state="visible")
-    assert "Sleeper(" in index.locator("#running").inner_text()
+    assert "tuned Sleeper" in index.locator("#running").inner_text()
     index.locator("[data-more]").wait_for(state="visible")  # a study that the list does not have yet
     listed = tab()
     row = listed.locator("#studies tbody tr").first
