@@ -11,7 +11,20 @@ HOSTILE = (
     "</script></style></svg><img src=x onerror=window.__pwned=1>\"'`&amp;<b>[/red]$\\frac{$\u202e\x1b[2J\x00\n{{7*7}}"
 )
 OF_ONE_LEARNER = ("learner", "procedure", "chosen", "verdict")  # what the headline of a comparison does not have
-OURS = {"kind", "severity", "scale", "guarantee", "tier", "none", "method", "verdict", "code", "unit", "mode", "metric"}  # keys of our own words
+OURS = {
+    "kind",
+    "severity",
+    "scale",
+    "guarantee",
+    "tier",
+    "none",
+    "method",
+    "verdict",
+    "code",
+    "unit",
+    "mode",
+    "metric",
+}  # keys of our own words
 NAMES = {"params", "environment", "learners"}  # keys of dicts whose keys come from data
 
 
@@ -402,7 +415,9 @@ def comparison_summary(names: tuple[str, ...] = ("ridge", "forest", "tree")) -> 
                 "seconds": {"total": 0.5},
                 "headline": headline(),
                 "metrics": [
-                    {**one, **{end: one[end] + place / 10 for end in ("value", "low", "high")}} if one["decides"] else one
+                    {**one, **{end: one[end] + place / 10 for end in ("value", "low", "high")}}
+                    if one["decides"]
+                    else one
                     for one in metrics()
                 ],
             }

@@ -141,10 +141,14 @@ def test_grave_findings_stand_above_the_scores_and_the_others_at_a_click(summary
     ]
     fragment = read(as_html("result", summary | {"findings": found}))
     assert "\nremark 3 (H103)\n… 2 more findings.\n" in fragment.text
-    assert fragment.text.index("remark 0 (H100)") < fragment.text.index("held out") < fragment.text.index("Other findings")
+    assert (
+        fragment.text.index("remark 0 (H100)") < fragment.text.index("held out") < fragment.text.index("Other findings")
+    )
     assert "\nH105 error remark 5\n" in fragment.text
     assert fragment.pieces.count("6 more") == 1
-    assert fragment.text.index("remark 11") < fragment.text.index("6 more") < fragment.text.index("H117 info remark 17\n")
+    assert (
+        fragment.text.index("remark 11") < fragment.text.index("6 more") < fragment.text.index("H117 info remark 17\n")
+    )
     assert "heldout-error" in fragment.classes
 
 

@@ -14,7 +14,7 @@ from heldout.api.call_text import call_of, command_of_now
 from heldout.api.evaluate import run_question
 from heldout.api.learners import named_learners
 from heldout.api.plots import Reported
-from heldout.api.question import prepare, refuse_stream
+from heldout.api.question import checked_name, prepare, refuse_stream
 from heldout.api.result import Result
 from heldout.base.environment import environment
 from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SpaceError
@@ -42,6 +42,7 @@ from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
 from heldout.search.simplicity import rank_of_learner
 from heldout.splits import as_strategy
+from heldout.study.in_words import splits_words
 from heldout.study.study import OUTER
 
 LOOKED_BEFORE = Finding(
@@ -114,7 +115,7 @@ class Comparison(Reported):
         summary: dict[str, Any] = {
             "version": VERSION,
             "kind": "comparison",
-            "headline": {name: shared[name] for name in OF_ALL_LEARNERS},
+            "headline": {name: shared[name] for name in OF_ALL_LEARNERS} | {"name": self.about.get("name")},
             "level": self.level,
             "rope": plain(self.rope),
             "about": {"call": None, "command": None, **plain(self.about)},
@@ -221,6 +222,7 @@ def compare(
     progress: bool | str = "auto",
     options: Options | None = None,
     rope: float | None = None,
+    name: str | None = None,
 ) -> Comparison:
     """Compare learners on the same test splits, pair by pair, and say what that shows.
 
@@ -237,6 +239,8 @@ def compare(
         intervals of the ranking have this level each.
     rope : float, optional
         Two learners whose risks differ by less than this are practically equal. In the unit of the loss.
+    name : str, optional
+        What to call the comparison, in reports and in lists of studies.
 
     Returns
     -------
@@ -255,6 +259,7 @@ def compare(
     """
     bar = open_progress(progress)
     check_rope(rope)
+    name = checked_name(name)  # of the comparison alone: its parts may be known by another
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     request = Request(
         test=test, roles=roles, loss=loss, positive=positive, slices=slices, level=level, seed=seed, options=options
@@ -263,7 +268,8 @@ def compare(
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options
     how = Running(jobs=jobs, backend=backend, progress=bar, options=options, journal=journal)
-    return answer_all(questions, how, rope=rope, call=call_of(named, request, verb="compare", rope=rope))
+    call = call_of(named, replace(request, name=name), verb="compare", rope=rope)
+    return answer_all(questions, how, rope=rope, call=call, called=name)
 
 
 def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> dict[str, Question]:
@@ -283,7 +289,12 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
 
 
 def answer_all(
-    questions: Mapping[str, Question], how: Running, *, rope: float | None, call: str | None = None
+    questions: Mapping[str, Question],
+    how: Running,
+    *,
+    rope: float | None,
+    call: str | None = None,
+    called: str | None = None,
 ) -> Comparison:
     """Run every learner and compare their losses; a learner that fails does not stop the others."""
     # All learners count as one look at the test set, since none depends on another's answer.
@@ -320,6 +331,11 @@ def answer_all(
         about={
             "loss": first.study.reported[0].name,
             "greater_is_better": first.study.reported[0].sign < 0,
+            "name": called,
+            "target": first.task.target,
+            "source": first.task.source,
+            "columns": first.task.n_columns,
+            "procedure": splits_words(first.study.splits[OUTER]),
             "test": first.study.splits[OUTER].recipe.words,
             "splits_fingerprint": first.study.splits[OUTER].fingerprint,
             "rows": len(first.task),

@@ -56,6 +56,7 @@ def evaluate(
     journal: Any = None,
     progress: bool | str = "auto",
     options: Options | None = None,
+    name: str | None = None,
 ) -> Result:
     """Estimate the risk of a learner on rows it never saw, with an interval that says what it promises.
 
@@ -91,6 +92,8 @@ def evaluate(
         answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
     progress, options : "auto" or bool, Options, optional
         A bar for runs that last; less used switches.
+    name : str, optional
+        What to call the study, in reports and in lists of studies.
 
     Returns
     -------
@@ -111,7 +114,15 @@ def evaluate(
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     request = Request(
-        test=test, roles=roles, loss=loss, positive=positive, slices=slices, level=level, seed=seed, options=options
+        test=test,
+        roles=roles,
+        loss=loss,
+        positive=positive,
+        slices=slices,
+        level=level,
+        seed=seed,
+        options=options,
+        name=name,
     )
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=bar, journal=journal, options=question.options)

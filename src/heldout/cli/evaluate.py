@@ -182,8 +182,13 @@ def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -
 
 def check_files(paths: tuple[str, ...], page: str | None, study: str | None, *, read: tuple[str, ...]) -> None:
     """Raise an error for files that cannot be written, before anything is read or computed."""
+    from heldout.data.compressed import STANDARD_INPUT
     from heldout.data.read_table import is_table_name
 
+    if study is not None and STANDARD_INPUT in read:
+        raise OptionError(
+            f"--write-study {study}: a study file names its table, and standard input has no name. Save the table."
+        )
     for path in paths:
         check_writable(path, read=read)
         if Path(path).suffix.lower() in (".html", ".htm"):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import click
 import numpy as np
 import pandas as pd
 
@@ -19,13 +19,15 @@ from heldout.base.words import listed
 from heldout.catalogue.learners import default_learner, expand_names, imported_name
 from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import parse_spaces
-from heldout.cli.options import SETTINGS, Question
-from heldout.cli.splits import split_column, splits_of, splits_text
-from heldout.data.read_table import read_table
+from heldout.cli.options import OF_A_FILE, SETTINGS, Question
+from heldout.cli.splits import ROWS, split_column, splits_of, splits_text
+from heldout.data.amounts import plain_numbers
+from heldout.data.compressed import TableFile
+from heldout.data.read_table import open_table, read_source
 from heldout.results.study_record import Question as PosedQuestion
 from heldout.results.study_record import Request
-from heldout.task.arrays import some_rows
 from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
+from heldout.task.source import Source, rows_from, some_rows, source_of_now
 from heldout.task.target import few_enough_for_classes, looks_like_classes
 
 
@@ -85,6 +87,7 @@ class PreparedQuestion:
             slices=self.slices,
             level=asked.level,
             seed=asked.seed,
+            name=asked.name,
         )
 
 
@@ -181,16 +184,24 @@ def _prepared(
 
 def read_question(question: Question) -> TableInfo:
     """Read the table, and determine the roles of its columns and the kind of its target."""
-    file = Path(question.data).name
     if "\0" in question.data:
         raise InputError(f"{question.called('data')} {question.data!r} is no name that a file can have.")
     types = _types(question)
-    frame = read_table(question.data, types=types, missing=missing_texts(question.missing))
+    frame, file, said = read_rows(open_table(question.data, types=types, **file_options(asdict(question))))
     names = [str(name) for name in frame.columns]
     question = _with_times(question, names)
     roles, marks = _roles_of(question, names, file=file)
+    rows = len(frame)
+    frame, notes = rows_with_target(
+        frame, str(question.target), used=[*roles, *marks], drop=question.missing_target == "drop"
+    )
+    for level in ("test", "validation"):
+        if len(frame) < rows and str(getattr(question, level)).startswith(ROWS):
+            raise OptionError(
+                f"{question.called(level)} rows:FILE counts the rows of {file!r}, and {rows - len(frame)} of them are "
+                "left out. Mark them in a column: column:NAME."
+            )
     slices = {name: frame[name] for name in question.slices} or None
-    frame, notes = without_row_numbers(frame, [*roles, *marks])
     splits = {level: splits_of(question, level, frame) for level in ("test", "validation")}
     frame = frame.drop(columns=list(dict.fromkeys([*question.drop, *marks])))
     frame, table, notes = _without_identifiers(frame, roles, types, notes)
@@ -204,9 +215,57 @@ def read_question(question: Question) -> TableInfo:
     classification, why = target_kind(target, wanted=question.classification)
     table = replace(table, classes=int(target.nunique()) if classification else 0)
     head = {"study": question.study.path} if question.study is not None else {}
-    head |= {"data": _data_words(X, table, file), **_types_words(table), **notes, "target": f"{question.target}: {why}"}
+    head |= {
+        "data": _data_words(X, table, file),
+        **said,
+        **_types_words(table),
+        **notes,
+        "target": f"{question.target}: {why}",
+    }
     question = replace(question, classification=classification)
     return TableInfo(frame=frame, X=X, table=table, question=question, splits=splits, slices=slices, head=head)
+
+
+def file_options(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the user says of how a file is written, as fields of `TableFile`."""
+    return {**{name: asked[name] for name in OF_A_FILE}, "missing": missing_texts(asked["missing"])}
+
+
+def read_rows(file: TableFile) -> tuple[pd.DataFrame, str, dict[str, str]]:
+    """Read a table, whose lines all messages of this command then name; return its name, and how it was read."""
+    frame, source = read_source(file)
+    _take_rows_from(source)
+    return frame, str(source.name), {"read as": source.read_as} if source.read_as else {}
+
+
+def rows_with_target(
+    frame: pd.DataFrame, target: str, *, used: Collection[str], drop: bool
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the rows that have a target, without a column that only counts rows, and a note on what was left out.
+
+    Without `drop`, rows without a target are an error.
+    """
+    frame, notes = without_row_numbers(frame, used)
+    lack = frame[target].isna().to_numpy()
+    if not lack.any():
+        return frame, notes
+    if lack.all():
+        raise TargetError(f"The target {target!r} is missing in every row. Is it the right column?")
+    if not drop:
+        raise TargetError(
+            f"The target {target!r} is missing in {some_rows(np.flatnonzero(lack))}. Leave such rows out by "
+            "--missing-target drop, or fill them in."
+        )
+    _take_rows_from(source_of_now().kept(~lack))
+    words = f"{int(lack.sum()):,} of {len(lack):,} rows, which have no target"
+    return frame[~lack].reset_index(drop=True), {"left out": "; ".join([*notes.values(), words])}
+
+
+def _take_rows_from(source: Source) -> None:
+    """Record where the rows of this command come from, until it ends."""
+    command = click.get_current_context(silent=True)
+    if command is not None:
+        command.with_resource(rows_from(source))
 
 
 def missing_texts(text: str | None) -> tuple[str, ...] | None:
@@ -246,18 +305,18 @@ def _refuse_mixed(values: pd.Series[Any], count: int, *, wanted: bool | None) ->
     """Refuse numbers with a text among them, which would each become a class, and texts that never repeat."""
     if few_enough_for_classes(count, len(values)):
         return
-    amounts = pd.to_numeric(values.astype(str), errors="coerce").notna()
+    texts = values.astype(str)
+    amounts = texts.isin(list(plain_numbers(texts.unique())[0]))
     if wanted is None and len(values) / 2 < amounts.sum() < len(values):
         row, text = values.index[~amounts][0], str(values[~amounts].iloc[0])
         raise TargetError(
-            f"The target {values.name!r} holds numbers and, in row {row}, the text {text[:40]!r}. Correct or leave out "
-            "such rows, or add --classification if the numbers are classes."
+            f"The target {values.name!r} holds numbers and, in {some_rows([row])}, the text {text[:40]!r}. Correct it, "
+            "name it by --missing if it stands for a missing value, or add --classification if the numbers are classes."
         )
     if count == len(values):
         raise TargetError(
             f"The target {values.name!r} is {_first_text(values)}, and no two rows have the same, so that there "
-            "are no classes to learn. If these are amounts, write them as plain numbers (1234.5), without units or "
-            "separators."
+            f"are no classes to learn. If these are amounts, --type {values.name}=number says which is no number."
         )
 
 

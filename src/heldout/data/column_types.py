@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.base.errors import ColumnError
 from heldout.task.column_kinds import DATES, NUMBERS, kind_named, look_like_dates
+from heldout.task.source import some_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +20,10 @@ def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> 
 
     Such integers become text, since floats cannot distinguish them. Columns in `leave` are not converted.
     """
-    inferred = [(name, values, _inferred(values)) for name, values in frame.items() if name not in leave]
+    import pandas as pd
+
+    texts = [name for name, dtype in frame.dtypes.items() if pd.api.types.is_string_dtype(dtype) and name not in leave]
+    inferred = [(name, values := frame[name], _inferred(values)) for name in texts]
     changed = {str(name): seen for name, values, seen in inferred if seen is not values}
     return frame.assign(**changed) if changed else frame
 
@@ -135,5 +139,5 @@ def _refuse_lost(values: pd.Series[Any], turned: pd.Series[Any], word: str, file
     if len(lost):
         raise ColumnError(
             f"Column {values.name!r} of {file!r} cannot be of the type asked for: {str(values.iloc[lost[0]])[:40]!r} "
-            f"in row {lost[0]} is no {word}. Correct it, or name it as missing."
+            f"in {some_rows(lost[:1])} is no {word}. Correct it, or name it as missing."
         )

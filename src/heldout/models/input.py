@@ -22,8 +22,9 @@ from heldout.models.schema import (
     distinct_words,
     held,
 )
-from heldout.task.arrays import is_frame, refuse_twice, some_rows
+from heldout.task.arrays import is_frame, refuse_twice
 from heldout.task.column_kinds import CATEGORIES, ONE
+from heldout.task.source import some_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,8 +190,8 @@ def _wrong(values: pd.Series[Any], column: Column, *, name: str) -> ColumnError:
     present = values.notna().to_numpy()
     row = int(np.flatnonzero(_misfits(values, column) & present)[0])
     return ColumnError(
-        f"Column {column.name!r} of {name} holds {str(values.iloc[row])[:_LONG]!r} in row {row}, but the model learned "
-        f"from {_EXPECTED[column.holds]} there."
+        f"Column {column.name!r} of {name} holds {str(values.iloc[row])[:_LONG]!r} in {some_rows([row])}, but the "
+        f"model learned from {_EXPECTED[column.holds]} there."
     )
 
 

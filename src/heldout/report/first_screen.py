@@ -205,7 +205,11 @@ def gap_words(
     """Return a difference, of shares in points, and its interval; "" without one. The interval decides the rounding."""
     scale, unit = (100, " points") if metric["unit"] == "share" else (1, "")
     low, high = (None if gap[end] is None else scale * gap[end] for end in ("low", "high"))
-    digits = digits_of(low, high) if like is None or like["low"] is None else digits_of(*(scale * like[e] for e in ("low", "high")))
+    digits = (
+        digits_of(low, high)
+        if like is None or like["low"] is None
+        else digits_of(*(scale * like[e] for e in ("low", "high")))
+    )
     value = rounded(scale * gap["value"], digits, sign=sign) + unit
     return value, "" if low is None else f"{rounded(low, digits)} to {rounded(high, digits)}"
 
@@ -325,7 +329,9 @@ def metrics_table(metrics: Sequence[Metric]) -> Table:
     ]
     level = level_words(metrics[0]["level"]) if metrics else ""
     kept = tuple(rows) if len(rows) > 1 else ()
-    return Table(title="", label="Scores", head=("score", "held out", f"{level} interval", "no model"), rows=kept, key="metrics")
+    return Table(
+        title="", label="Scores", head=("score", "held out", f"{level} interval", "no model"), rows=kept, key="metrics"
+    )
 
 
 def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
@@ -361,7 +367,9 @@ def no_value_words(summary: Mapping[str, Any]) -> str:
 def _means(metric: Metric) -> str:
     """Return what the leading number estimates, with the familiar name of its score."""
     text, name = line(metric["estimand"]), metric["name"].replace("_", " ")
-    return f" {text}".replace(f" {name} risk ", f" {metric['label']} ", 1).replace(f" {name} ", f" {metric['label']} ", 1)[1:]
+    return f" {text}".replace(f" {name} risk ", f" {metric['label']} ", 1).replace(
+        f" {name} ", f" {metric['label']} ", 1
+    )[1:]
 
 
 def _chosen(summary: Mapping[str, Any]) -> str | None:

@@ -112,7 +112,9 @@ def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
             "plain": plain,
             "strip": PAGE.block(Figure(STRIP, summary)),
             "meaning": verdict["meanings"]["risk"]["text"],
-            "facts": PAGE.block(Facts({**estimate_facts({**risk, **metric}), "training rows": row_count(risk["train_size"])})),
+            "facts": PAGE.block(
+                Facts({**estimate_facts({**risk, **metric}), "training rows": row_count(risk["train_size"])})
+            ),
         },
         "points": {
             "Why there is no interval" if metric["low"] is None else "What the interval promises": verdict["promise"],

@@ -144,7 +144,9 @@ def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
 
 
 def _figures(figures: Mapping[str, Any], *names: str) -> tuple[Figure, ...]:
-    return tuple(Figure(name, figures[name]) for name in names if name in KINDS and "none" not in figures.get(name, NONE))
+    return tuple(
+        Figure(name, figures[name]) for name in names if name in KINDS and "none" not in figures.get(name, NONE)
+    )
 
 
 def _quiet(text: str) -> Note:

@@ -50,6 +50,7 @@ class Request:
     seed: int = 0
     options: Options | None = None
     slices: Any = None
+    name: str | None = None  # what the study is called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

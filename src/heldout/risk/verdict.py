@@ -157,7 +157,9 @@ def _optimism(risk: Estimate, best: Estimate | None, leads: Leading) -> dict[str
     gap, of = quoted.value - turn(best.value), "the number to quote minus that one"
     if quoted.greater_is_better:
         gap, of = -gap, "that number minus the one to quote"
-    text = f"{head}; the number to quote is {_amount(quoted, quoted.value)}. The optimism is {_size(quoted, gap)}: {of}."
+    text = (
+        f"{head}; the number to quote is {_amount(quoted, quoted.value)}. The optimism is {_size(quoted, gap)}: {of}."
+    )
     if gap < 0:
         text += " It is negative: in this study the number to quote happens to be the better one."
     both = Sizes.of([risk.train_size or 0.0, best.train_size or 0.0])

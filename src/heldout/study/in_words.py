@@ -20,7 +20,6 @@ _NAMES = {  # by the name of the catalogue: the words, and the names of classes 
     "elastic_net": ("elastic net", "ElasticNet ElasticNetCV"),
     "logistic": ("logistic regression", "LogisticRegression LogisticRegressionCV"),
     "lda": ("linear discriminant analysis", "LinearDiscriminantAnalysis"),
-    "qda": ("quadratic discriminant analysis", "QuadraticDiscriminantAnalysis"),
     "bayes": ("naive Bayes", "GaussianNB BernoulliNB MultinomialNB ComplementNB CategoricalNB"),
     "knn": ("nearest neighbours", "KNeighbors RadiusNeighbors"),
     "tree": ("decision tree", "DecisionTree"),
@@ -28,18 +27,7 @@ _NAMES = {  # by the name of the catalogue: the words, and the names of classes 
     "extra_trees": ("extra trees", "ExtraTrees ExtraTree"),
     "boosting": ("gradient boosting", "HistGradientBoosting GradientBoosting"),
     "svm": ("support vector machine", "SVC SVR NuSVC NuSVR"),
-    "linear_svm": ("linear support vector machine", "LinearSVC LinearSVR"),
-    "kernel_ridge": ("kernel ridge", "KernelRidge"),
-    "gaussian_process": ("Gaussian process", "GaussianProcess"),
-    "neural_network": ("neural network", "MLP"),
-    "pls": ("partial least squares", "PLSRegression"),
-    "poisson": ("Poisson regression", "Poisson"),
-    "gamma": ("gamma regression", "Gamma"),
-    "tweedie": ("Tweedie regression", "Tweedie"),
-    "huber": ("Huber regression", "Huber"),
-    "quantile": ("quantile regression", "Quantile"),
-    "sgd": ("stochastic gradient descent", "SGD"),
-    "bagging": ("bagging", "Bagging"),
+    "mlp": ("neural network", "MLP"),
     "lightgbm": ("LightGBM", "LGBM"),
     "xgboost": ("XGBoost", "XGB"),
     "catboost": ("CatBoost", "CatBoost"),
@@ -106,10 +94,10 @@ def estimator_words(estimator: Any) -> str:
     name = type(estimator).__name__
     known = _OF_CLASS.get(name) or _OF_CLASS.get(name.removesuffix("Classifier").removesuffix("Regressor"))
     inner = next((getattr(estimator, part) for part in _INSIDE if hasattr(getattr(estimator, part, None), "fit")), None)
-    if inner is None:
-        return clipped(line(known or name), _LONGEST)
+    if known is not None or inner is None:
+        return known or clipped(line(name), _LONGEST)
     how = "tuned " * name.endswith("SearchCV") + "calibrated " * name.startswith("Calibrated")
-    return how + (f"{known} of " if known else "") + estimator_words(inner)
+    return how + "bagged " * name.startswith("Bagging") + estimator_words(inner)
 
 
 def procedure_words(study: Study) -> str:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import TargetError
-from heldout.task.arrays import as_array, is_frame, is_sparse, missing_rows, some_rows
+from heldout.task.arrays import as_array, is_frame, is_sparse, missing_rows
+from heldout.task.source import some_rows
 
 MOST_CLASSES = 20  # whole numbers with more different values than this are taken as numbers
 ROWS_A_CLASS = 5  # rows per value, at least; otherwise taken as numbers too
@@ -64,8 +65,8 @@ def check_target(y: NDArray[Any], *, classification: bool, weight: NDArray[np.fl
     if y.dtype.kind == "f" and not np.array_equal(y, np.trunc(y)):
         row = int(np.flatnonzero((y != np.trunc(y)).reshape(len(y), -1).any(axis=1))[0])
         raise TargetError(
-            f"Unknown label type: continuous. A classifier expects discrete classes, but y has fractions (row {row}: "
-            f"{y[row]}). Use a regressor, or turn y into classes."
+            f"Unknown label type: continuous. A classifier expects discrete classes, but y has fractions "
+            f"({some_rows([row])}: {y[row]}). Use a regressor, or turn y into classes."
         )
     if y.dtype.kind in "O" and not all(isinstance(label, str) for label in y.flat):
         raise TargetError(
