@@ -34,6 +34,8 @@ class Request:
     loss: Any = None
     level: float = 0.95
     seed: int = 0
+    checks: str = "quick"  # how much is looked at for leaks and traps before the first fit
+    ignore: Any = ()  # numbers of findings to leave out
     options: Options | None = None
 
 
@@ -59,6 +61,8 @@ class Question:
     test: Any  # the strategy that drew the test splits
     pairs: PairsOfBlocks | None = None  # the extra fits of an interval that needs them
     curve: Study | None = None  # the study of a learning curve; None if not asked for
+    checks: str = "quick"  # one of heldout.audit.study_checks.MODES
+    ignore: tuple[str, ...] = ()  # numbers of findings to leave out
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
 
@@ -87,6 +91,7 @@ class StudyRecord:
     seconds: Mapping[str, Any]
     frame: str = "pandas"
     no_model: Reference | None = None  # the learner against a constant answer
+    checks: Mapping[str, Any] = field(default_factory=dict)  # what was looked for in the data; empty if unknown
 
 
 VERSION = 2
@@ -106,6 +111,7 @@ def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[
         "choices": choices_of(record),
         "failures": rows_of(record.tables["failures"]),
         "findings": [{"code": f.code, "severity": f.severity, "message": f.message} for f in findings],
+        "checks": plain(record.checks),
         "covers": asdict(record.covers),
         "plan": plain(record.plan),
         "seconds": plain(record.seconds),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import hypot
 
 import numpy as np
@@ -19,15 +20,14 @@ MOST_GROUPS = 3_000  # in which other columns are looked at
 _SCATTERED = 0.2  # how far above chance neighbouring numbers may agree and still count as codes
 
 
-def find_groups(table: Table) -> list[Trap]:
-    """Report each column of repeated codes whose rows agree."""
+def find_groups(table: Table, columns: Sequence[Column], others: Sequence[Column]) -> list[Trap]:
+    """Report each column of repeated codes whose rows agree on the target or on others of these columns."""
     if table.task.groups is not None:
         return []
-    coded = [column for column in table.columns if column.kind in ("category", "number") and column.whole]
-    return [trap for column in coded if (trap := _as_groups(table, column)) is not None]
+    return [trap for column in columns if (trap := _as_groups(table, column, others)) is not None]
 
 
-def _as_groups(table: Table, column: Column) -> Trap | None:
+def _as_groups(table: Table, column: Column, others: Sequence[Column]) -> Trap | None:
     if column.distinct < FEWEST_GROUPS or len(column.order) < 0.5 * len(table):
         return None
     whole = table.whole(column)
@@ -37,7 +37,7 @@ def _as_groups(table: Table, column: Column) -> Trap | None:
     if several.sum() < 0.3 * counts.sum() or size > MOST_ROWS_A_GROUP or len(several) < FEWEST_GROUPS:
         return None
     agreed = _target_agreement(table, whole)
-    same = _unvarying(table, column)
+    same = _unvarying(column, others)
     named = is_id_name(column.name, loosely=True)
     if agreed is None and len(same) < (1 if named else 2):
         return None
@@ -49,7 +49,8 @@ def _as_groups(table: Table, column: Column) -> Trap | None:
         reasons.append(f"in rows that share a value {shown(same, 3)} hardly ever changes")
     seen = f"Column {column.name!r} has {column.distinct:,} values with {size:.3g} rows each: {'; '.join(reasons)}."
     evidence = {"agreement": agreed, "unvarying": list(same), "rows_a_value": size}
-    return Trap(code="H606", severity=severity, seen=seen, columns=(column.name,), evidence=evidence)
+    told = f"{column.distinct:,} values"
+    return Trap(code="H606", severity=severity, seen=seen, columns=(column.name,), evidence=evidence, told=told)
 
 
 def _target_agreement(table: Table, whole: Column) -> float | None:
@@ -75,7 +76,7 @@ def _agreement(column: Column, responses: Floats) -> float | None:
     return within.value
 
 
-def _unvarying(table: Table, column: Column) -> tuple[str, ...]:
+def _unvarying(column: Column, others: Sequence[Column]) -> tuple[str, ...]:
     """Return other columns that are constant in nearly every group, although two rows seldom agree by chance."""
     step = max(1, column.distinct // MOST_GROUPS)
     some = np.flatnonzero(column.codes % step == 0)  # every so many groups; a gap's code is left out below
@@ -84,7 +85,7 @@ def _unvarying(table: Table, column: Column) -> tuple[str, ...]:
     if np.count_nonzero(counts > 1) < FEWEST_GROUPS:
         return ()
     names = []
-    for other in table.columns:
+    for other in others:
         if other is column or other.kind == "text" or other.distinct < 2:
             continue
         codes = other.codes[some]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
@@ -14,10 +15,10 @@ FEWEST_ROWS = 20
 MEETINGS = 14.0  # expected coincidences: to see none has a chance of one in a million
 
 
-def find_identifiers(table: Table) -> list[Trap]:
+def find_identifiers(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each column whose values never repeat and look like codes."""
     traps = []
-    for column in table.columns:
+    for column in columns:
         if column.kind not in ("category", "number") or not column.whole or column.distinct < len(column.order):
             continue
         if len(column.order) < max(FEWEST_ROWS, 0.5 * len(table)):
@@ -30,7 +31,8 @@ def find_identifiers(table: Table) -> list[Trap]:
             continue
         severity, words = found
         seen = f"Column {column.name!r} has a different value in each of its {len(whole.order):,} rows{words}."
-        traps.append(Trap(code="H603", severity=severity, seen=seen, columns=(column.name,)))
+        told = words.lstrip(":, ")
+        traps.append(Trap(code="H603", severity=severity, seen=seen, columns=(column.name,), told=told))
     return traps
 
 
