@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.api.draw import sees_classes
 from heldout.api.question import strategy_for
-from heldout.audit.check_table import FEWEST_ROWS, MOST_CELLS, open_table
+from heldout.audit.check_table import FEWEST_ROWS, MOST_CELLS, MOST_ROWS, open_table
 from heldout.audit.run_checks import run_checks
 from heldout.audit.trap import EXPLAINED, NOT_SEEN, SEVERITIES, Trap, parse_ignore
 from heldout.base.errors import OptionError, TargetError, did_you_mean
@@ -23,8 +23,6 @@ from heldout.splits import Given
 from heldout.splits.foreign import Pairs
 from heldout.study.study import TEST
 from heldout.task import declare
-
-MOST_ROWS = 100_000  # more are sampled
 
 
 @registered

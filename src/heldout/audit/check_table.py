@@ -24,10 +24,12 @@ Codes = NDArray[np.intp]
 
 MOST_CELLS = 5_000_000  # rows × columns that are looked at, where the rows are many
 FEWEST_ROWS = 2_000  # always checked, even with many columns
+MOST_ROWS = 100_000  # more are sampled
 MOST_OUTPUTS = 20  # of a target; the rarer classes are taken together
 MOST_STEPS = 0.2  # distinct values per row: numbers with more are treated as continuous, not as levels
 _LARGEST, _SHIFT = 1e100, 700  # larger numbers are divided by 2**700, so that their squares do not overflow
 _NANOSECONDS_A_DAY = 86_400e9
+_LOOK_UP = 50  # operations for each number of a column that is looked up in all rows
 _FIRST_DATE, _LAST_DATE = 1900_01_01, 2100_12_31
 
 
@@ -157,7 +159,10 @@ def _numeric(block: NDArray[Any], named: Sequence[tuple[str, int]]) -> list[Colu
     large = np.maximum(np.abs(low), np.abs(high)) > _LARGEST
     if large.any():
         numbers = np.where(large[:, None], np.ldexp(numbers, -_SHIFT), numbers)
-    whole = ((numbers == np.trunc(numbers)) | ~finite).all(axis=1) & finite.any(axis=1)
+    whole = finite.any(axis=1)
+    for few in (slice(0, 32), slice(32, None)):  # most columns of fractions show in a few rows
+        some = numbers[whole, few]
+        whole[whole] = ((some == np.trunc(some)) | ~finite[whole, few]).all(axis=1)
     columns = []
     for place, (name, position) in enumerate(named):
         values, kind = numbers[place], "number"
@@ -273,6 +278,11 @@ class Table:
             found.append((float(numbers.mean()), float(np.ptp(numbers))))
         return found
 
+    @property
+    def whole_columns(self) -> int:
+        """How many columns a check may look up in all rows."""
+        return int(min(10_000, max(2, self.allowance / (_LOOK_UP * self.task.size))))
+
     def affords(self, operations: float) -> bool:
         """Return whether so many floating-point operations may be spent on a question of its own."""
         return operations <= self.allowance
@@ -290,15 +300,18 @@ class Table:
         return self._moments[column.position]
 
 
+def most_rows(columns: int) -> int:
+    """Return how many rows are looked at where nothing else limits them."""
+    return min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, columns)))
+
+
 def open_table(
     task: Task, *, rows: int, columns: Sequence[int], splits: Splits | None, given: bool, seed: int
 ) -> Table:
     """Read these columns of a task in so many rows, drawn at random."""
     drawn = np.random.default_rng(seed).permutation(task.size)[:rows].astype(np.intp)
     part = take_rows(task.X, drawn)
-    if isinstance(part, np.ndarray):
-        part = np.asfortranarray(part)  # columns are read one by one
-    elif is_sparse(part):
+    if is_sparse(part):
         part = part.tocsc()
     read = tuple(read_columns(part, columns))
     return Table(task=task, rows=drawn, columns=read, splits=splits, given=given, seed=seed)

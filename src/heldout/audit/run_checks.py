@@ -31,6 +31,8 @@ from heldout.audit.traps.time import find_dates, find_row_order
 from heldout.splits.remarks import class_note
 
 NOT_DRAWN, GROUPED, TIMED = "the test parts are drawn, not given", "groups are declared", "time is declared"
+_IN_ALL_ROWS = ("H603", "H606", "H610", "H612", "H613", "H614", "H615")  # are looked up there
+_ONE_BY_ONE = ("H603", "H606", "H610", "H615")  # tell something of one column without the others
 COSTLY = 'it would take more than a tenth of the study; checks="all" looks'
 
 
@@ -66,6 +68,11 @@ def run_checks(table: Table, *, ignore: frozenset[str] = frozenset(), lenient: b
         return own
 
     suspects = screen(table)
+    for code in _IN_ALL_ROWS if table.sampled else ():
+        asked = len(suspects[code])
+        if asked > table.whole_columns:
+            suspects[code] = suspects[code][: table.whole_columns] if code in _ONE_BY_ONE else []
+            missed.setdefault(code, f"{len(suspects[code])} of {asked} columns were looked up in all rows; {COSTLY}")
     task, every = table.task, table.columns
     constants = found("H610", find_constants, table, suspects["H610"])
     copies = found("H605", find_copies, table, suspects["H605"])

@@ -7,6 +7,7 @@ at the columns that it leaves.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ _BLOCK = 1_000_000  # cells that are sorted together
 _ROUGH = 1.2  # of the mean squared step between sorted neighbours, over the variance; 2 for an unrelated target
 _SKILL = 0.85  # of levels; a column that gives the target away has 0.9
 _NEAR = 8.0  # standard errors
+_EXACT = 1e-5  # where all rows are at hand
 
 
 def screen(table: Table) -> dict[str, list[Column]]:
@@ -54,9 +56,11 @@ def _screen_block(table: Table, columns: tuple[Column, ...]) -> Iterator[tuple[s
     yield "H606", groups & ((repeated > 0) if table.sampled else (repeated >= 0.3 * present) & (several >= 10))
     yield "H611", (present < n) & (present > 0)
     mean, deviation = _moments(numbers, present)
-    centred = np.abs(mean) <= _NEAR * deviation / np.sqrt(np.maximum(present, 1))
+    near = _NEAR / np.sqrt(np.maximum(present, 1)) if table.sampled else _EXACT  # all rows, of which few may be seen
+    centred = np.abs(mean) <= near * deviation
     measured = number & ~whole & (present >= 20)
-    yield "H612", measured & (distinct > 10) & (centred | _as_if_scaled(values, present))
+    scaled = centred & (table.sampled | _is_unit(deviation, present))
+    yield "H612", measured & (distinct > 10) & (scaled | _is_ranged(values, present, near))
     yield "H614", measured & (distinct > 20) & (present == n) & fine & centred
     least = min(n, max(5, int(0.005 * present.min())))  # rows at the commonest value
     yield "H613", number & (distinct > 20) & (values[:, least - 1 :] == values[:, : n + 1 - least]).any(axis=1)
@@ -95,12 +99,25 @@ def _moments(numbers: Floats, present: NDArray[np.intp]) -> tuple[Floats, Floats
     return mean, np.sqrt(np.nansum((numbers - mean[:, None]) ** 2, axis=1) / count)
 
 
-def _as_if_scaled(values: Floats, present: NDArray[np.intp]) -> Mask:
-    """Return which sorted columns reach from 0 to 1, or have median 0 and quartiles 1 apart, as near as chance lets."""
+def _is_unit(deviation: Floats, present: NDArray[np.intp]) -> Mask:
+    """Return which columns have the standard deviation 1, by either definition, or the norm 1."""
+    count = np.maximum(present, 2)
+    units = (deviation, deviation * np.sqrt(count / (count - 1)), deviation * np.sqrt(count))
+    return np.asarray(np.min([np.abs(unit - 1) for unit in units], axis=0) <= _EXACT)
+
+
+def _is_ranged(values: Floats, present: NDArray[np.intp], near: Any) -> Mask:
+    """Return which sorted columns reach from 0 to 1, or have the median 0 and quartiles 1 apart."""
     rows, last = np.arange(len(values)), np.maximum(present - 1, 0)
-    low, middle, high = (values[rows, (share * last).astype(np.intp)] for share in (0.25, 0.5, 0.75))
-    near = _NEAR / np.sqrt(np.maximum(present, 1))
+    quartiles = []
+    for share in (0.25, 0.5, 0.75):
+        below = np.floor(share * last).astype(np.intp)
+        low, high = values[rows, below], values[rows, np.minimum(below + 1, last)]
+        quartiles.append(low + (share * last - below) * (high - low))
+    low, middle, high = quartiles
     ranged = (values[:, 0] >= 0) & (values[rows, last] <= 1)
+    if near is _EXACT:
+        ranged &= (values[:, 0] == 0) & (values[rows, last] == 1)
     return np.asarray(ranged | ((np.abs(middle) <= near) & (np.abs(high - low - 1) <= near)))
 
 

@@ -40,9 +40,10 @@ def find_scaled(table: Table, columns: Sequence[Column]) -> list[Trap]:
 
 def _is_centred(table: Table, column: Column) -> bool:
     """Return whether the mean over all rows is 0. The sampled rows rule it out for most columns."""
-    values = column.numbers[column.order]
-    if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
-        return False
+    if table.sampled:
+        values = column.numbers[column.order]
+        if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
+            return False
     mean, deviation = table.moments(column)
     return abs(mean) <= DIGITS * deviation
 
