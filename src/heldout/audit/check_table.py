@@ -42,7 +42,7 @@ class Column:
     kind: Kind
     numbers: Floats  # numbers, dates as days, levels as codes; NaN where missing
     whole: bool  # every number present is a whole one
-    words: float = 0.0  # how many words a value has on average, for categories and text
+    words: float = 0.0  # how many words a typical value has, for categories and text
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -190,14 +190,17 @@ def _days(values: NDArray[Any], unit: str) -> Floats:
 
 
 def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, position: int) -> Column:
-    written = np.array([None if gap else str(cell) for cell, gap in zip(cells, missing, strict=True)], dtype=object)
+    if set(map(type, cells[~missing])) <= {str}:
+        written = np.where(missing, None, cells)
+    else:
+        written = np.array([None if gap else str(cell) for cell, gap in zip(cells, missing, strict=True)], dtype=object)
     codes, levels = pd.factorize(written)
     dates = _as_dates(levels)
     if dates is not None:
         days = np.append(dates, np.nan)[codes]
         return Column(name=name, position=position, kind="date", numbers=days, whole=False)
     numbers = np.where(codes < 0, np.nan, codes.astype(np.float64))
-    words = float(np.mean([len(level.split()) for level in levels[:1000]])) if len(levels) else 0.0
+    words = float(np.median([len(level.split()) for level in levels[:1000]])) if len(levels) else 0.0
     kind: Kind = "text" if is_prose(words, len(levels), int(np.count_nonzero(codes >= 0))) else "category"
     return Column(name=name, position=position, kind=kind, numbers=numbers, whole=True, words=words)
 

@@ -8,12 +8,13 @@ from math import hypot
 import numpy as np
 from scipy.stats import norm
 
-from heldout.audit.association import FALSE_ALARM, agreement_of_next, agreement_within
+from heldout.audit.association import FALSE_ALARM, agreement_of_next, agreement_within, goes_along
 from heldout.audit.check_table import Codes, Column, Floats, Table, as_responses
 from heldout.audit.trap import INFO, WARNING, Trap, shown
-from heldout.task.column_kinds import is_id_name
+from heldout.task.column_kinds import are_years, is_id_name
 
 FEWEST_GROUPS, MOST_ROWS_A_GROUP, FEW_ROWS_A_GROUP = 10, 100, 12
+FEWEST_CODES = 30  # of numbers without the name of a code: fewer are mostly counts, grades or months
 LEAST_AGREEMENT = 0.1
 MOSTLY = 0.95  # of the groups with several rows have one value of a column
 MOST_GROUPS = 3_000  # in which other columns are looked at
@@ -36,9 +37,12 @@ def _as_groups(table: Table, column: Column, others: Sequence[Column]) -> Trap |
     size = float(counts.mean())
     if several.sum() < 0.3 * counts.sum() or size > MOST_ROWS_A_GROUP or len(several) < FEWEST_GROUPS:
         return None
+    named = is_id_name(column.name, loosely=True)
+    few = column.distinct < FEWEST_CODES
+    if column.kind == "number" and not named and (few or _is_amount(table, column, others)):
+        return None
     agreed = _target_agreement(table, whole)
     same = _unvarying(column, others)
-    named = is_id_name(column.name, loosely=True)
     if agreed is None and len(same) < (1 if named else 2):
         return None
     severity = WARNING if named or size <= FEW_ROWS_A_GROUP else INFO
@@ -51,6 +55,13 @@ def _as_groups(table: Table, column: Column, others: Sequence[Column]) -> Trap |
     evidence = {"agreement": agreed, "unvarying": list(same), "rows_a_value": size}
     told = f"{column.distinct:,} values"
     return Trap(code="H606", severity=severity, seen=seen, columns=(column.name,), evidence=evidence, told=told)
+
+
+def _is_amount(table: Table, column: Column, others: Sequence[Column]) -> bool:
+    """Return whether a number is one for whose values the order counts: a year, or an area that goes with the price."""
+    if are_years(column.numbers[column.order[0]], column.numbers[column.order[-1]]):
+        return True
+    return goes_along(column, [other for other in others if other is not column], table.responses, surely=5.0)
 
 
 def _target_agreement(table: Table, whole: Column) -> float | None:
@@ -90,9 +101,14 @@ def _unvarying(column: Column, others: Sequence[Column]) -> tuple[str, ...]:
             continue
         codes = other.codes[some]
         follows = column.kind == "number" and _steps_along(groups, codes)
-        if _is_unvarying(groups, counts, codes) and not follows:
+        if _is_unvarying(groups, counts, codes) and not follows and not _marks_one(groups, other, codes):
             names.append(other.name)
     return tuple(names)
+
+
+def _marks_one(groups: Codes, other: Column, codes: Codes) -> bool:
+    """Return whether a column of two values was made from the codes to mark one of them, as a dummy variable does."""
+    return other.distinct == 2 and min(len(np.unique(groups[codes == value])) for value in (0, 1)) <= 1
 
 
 def _is_unvarying(groups: Codes, counts: Codes, codes: Codes) -> bool:
