@@ -112,6 +112,10 @@ def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
     arguments["seed"] = str(request.seed)
     if request.name is not None:
         arguments["name"] = repr(request.name)
+    if request.checks != Request().checks:
+        arguments["checks"] = repr(request.checks)
+    if request.ignore:
+        arguments["ignore"] = repr(request.ignore)
     if rope is not None:
         arguments["rope"] = repr(rope)
     if options:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of, command_of_now
-from heldout.api.evaluate import run_question
+from heldout.api.evaluate import check_data, first_plan, run_question
 from heldout.api.learners import named_learners
 from heldout.api.plots import Reported
 from heldout.api.question import checked_name, prepare, refuse_stream
@@ -90,6 +90,7 @@ class Comparison(Reported):
     about: Mapping[str, Any]
     remarks: tuple[Finding, ...] = ()
     frame: str = "pandas"
+    checks: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -140,6 +141,7 @@ class Comparison(Reported):
             },
             "failures": plain(self.failures),
             "findings": [asdict(finding) for finding in self.findings],
+            "checks": plain(self.checks),
         }
         if figures:
             folds = {name: one.tables["folds"] for name, one in records.items()}
@@ -220,6 +222,8 @@ def compare(
     backend: Any = None,
     journal: Any = None,
     progress: bool | str = "auto",
+    checks: str = "quick",
+    ignore: str | Iterable[str] = (),
     options: Options | None = None,
     rope: float | None = None,
     name: str | None = None,
@@ -230,8 +234,9 @@ def compare(
     ----------
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. A list gets the names of its classes.
-    X, y, test, groups, time, sample_weight, strata, positive, slices, seed, jobs, backend, progress, options
-        As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits.
+    X, y, test, groups, time, sample_weight, strata, positive, slices, seed, jobs, backend, progress, checks, ignore,
+    options
+        As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits. The data are looked at once.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
     level : float
@@ -262,7 +267,16 @@ def compare(
     name = checked_name(name)  # of the comparison alone: its parts may be known by another
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     request = Request(
-        test=test, roles=roles, loss=loss, positive=positive, slices=slices, level=level, seed=seed, options=options
+        test=test,
+        roles=roles,
+        loss=loss,
+        positive=positive,
+        slices=slices,
+        level=level,
+        seed=seed,
+        checks=checks,
+        ignore=ignore,
+        options=options,
     )
     named = named_learners(learners)
     questions = ask_all(named, X, y, request)
@@ -299,6 +313,8 @@ def answer_all(
     """Run every learner and compare their losses; a learner that fails does not stop the others."""
     # All learners count as one look at the test set, since none depends on another's answer.
     history = history_of(*questions.values(), journal=how.journal)
+    asked = list(questions.values())
+    checks = check_data(asked, first_plan(asked[0]))
     results: dict[str, Result] = {}
     failures: dict[str, str] = {}
     progress = open_progress(how.progress)
@@ -306,7 +322,7 @@ def answer_all(
     with progress:
         for name, question in progress.in_turn(questions, lambda question: question.cells):
             try:
-                results[name] = run_question(question, how, history=history)
+                results[name] = run_question(question, how, history=history, checks=checks)
             except FitFailed as error:
                 failures[name] = str(error).splitlines()[0]
     if not results:
@@ -345,7 +361,8 @@ def answer_all(
             "call": call,
             "command": command_of_now(),
         },
-        remarks=(LOOKED_BEFORE,) if history is not None and history.past else (),
+        remarks=(*checks.findings, *((LOOKED_BEFORE,) if history is not None and history.past else ())),
+        checks=checks.summary,
         frame=first.task.frame,
     )
     studies = [result.journal.study for result in results.values() if result.journal is not None]

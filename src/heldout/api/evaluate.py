@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 
 from heldout.api.call_text import command_of_now
 from heldout.api.final import StudyHandles, chooses_on_all_rows, pose_on_all_rows, price_choice
@@ -14,9 +17,10 @@ from heldout.api.question import prepare
 from heldout.api.result import Result
 from heldout.api.tuning import describe_all_failed
 from heldout.audit.row_views import views_of
+from heldout.audit.study_checks import NONE, CheckSettings, StudyChecks, check_study, no_checks
 from heldout.audit.test_rows import TestRows
 from heldout.base.errors import FitFailed, OptionError, SplitError
-from heldout.base.options import Options
+from heldout.base.options import Options, plan_settings
 from heldout.base.words import fit_words
 from heldout.data.stream import is_stream, target_of
 from heldout.engine.progress import Progress, open_progress
@@ -25,6 +29,8 @@ from heldout.engine.stream_account import account_of_stream
 from heldout.engine.streams import Streamed, run_streamed
 from heldout.journal import keep_summary, open_journal
 from heldout.planner.account import Account, merge_accounts
+from heldout.planner.passes import make_plan
+from heldout.planner.plan import Plan
 from heldout.results.extra_fits import account_of, counted_with
 from heldout.results.importance import importance_price
 from heldout.results.record import build_record
@@ -55,6 +61,8 @@ def evaluate(
     backend: Any = None,
     journal: Any = None,
     progress: bool | str = "auto",
+    checks: str = "quick",
+    ignore: str | Iterable[str] = (),
     options: Options | None = None,
     name: str | None = None,
 ) -> Result:
@@ -92,6 +100,11 @@ def evaluate(
         answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
     progress, options : "auto" or bool, Options, optional
         A bar for runs that last; less used switches.
+    checks : "quick", "all" or "none"
+        Whether the data are looked at for leaks and traps before the first fit, as :func:`heldout.check` does: what
+        takes about a tenth of the study, everything, or nothing. ``result.findings`` has what was found.
+    ignore : str or sequence of str
+        Numbers of such findings to leave out: "H603,H606" or ["H603", "H606"].
     name : str, optional
         What to call the study, in reports and in lists of studies.
 
@@ -121,6 +134,8 @@ def evaluate(
         slices=slices,
         level=level,
         seed=seed,
+        checks=checks,
+        ignore=ignore,
         options=options,
         name=name,
     )
@@ -143,6 +158,7 @@ def explain(
     loss: Any = None,
     positive: Any = None,
     seed: int = 0,
+    checks: str = "quick",
     options: Options | None = None,
 ) -> Account:
     """The plan that :func:`heldout.evaluate` would follow, printed: cells, fits, and which rule answers what.
@@ -161,14 +177,16 @@ def explain(
     (65, 35)
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, positive=positive, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, positive=positive, seed=seed, checks=checks, options=options)
     return plan_of_question(prepare(learner, X, target_of(y, target), request))
 
 
-def run_question(question: Question, how: Running, *, history: TestSetHistory | None = None) -> Result:
+def run_question(
+    question: Question, how: Running, *, history: TestSetHistory | None = None, checks: StudyChecks | None = None
+) -> Result:
     """Run a question, build its result, and enter it in the ledger if it looked at a test set.
 
-    Questions that are asked together share a `history`; with None the question finds its own.
+    Questions that are asked together share a `history` and `checks`; with None the question finds its own.
     """
     progress = open_progress(how.progress)
     how = replace(how, progress=progress)
@@ -176,20 +194,29 @@ def run_question(question: Question, how: Running, *, history: TestSetHistory | 
     with progress, nullcontext() if how.journal is None else open_journal(how.journal):
         if history is None and question.stream is None and question.has_one_test_set:
             history = history_of(question, journal=how.journal)
-        result = _run(question, how, history, progress)
+        plan = first_plan(question)
+        checks = check_data([question], plan) if checks is None else checks
+        result = _run(question, how, history, (plan, checks), progress)
         use = result.journal
         if use is not None and how.journal is not None and result.is_complete:
             keep_summary(how.journal, use.study, result.summary(figures=True))
     return result
 
 
-def _run(question: Question, how: Running, history: TestSetHistory | None, progress: Progress) -> Result:
+def _run(
+    question: Question,
+    how: Running,
+    history: TestSetHistory | None,
+    begun: tuple[Plan | None, StudyChecks],
+    progress: Progress,
+) -> Result:
+    plan, checks = begun
     task, streamed = question.task, None
     asked_by: dict[str, Any] = {"call": question.call, "command": command_of_now()}
     studies = progress.in_turn({"": question.study, **question.extra}, lambda study: study.cells)
     next(studies)
     if question.stream is None:
-        outcome = run_study(question.study, task, how)
+        outcome = run_study(question.study, task, how, first=plan)
     else:
         streamed = run_streamed(question.study, question.stream.source, question.stream.families, how)
         outcome, rows = streamed.outcome, _test_rows(task, streamed)
@@ -199,7 +226,7 @@ def _run(question: Question, how: Running, history: TestSetHistory | None, progr
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
     extra = {name: run_study(study, task, how) for name, study in studies}
-    record = build_record(question, outcome, losses, extra=extra, history=history, asked_by=asked_by)
+    record = build_record(question, outcome, losses, extra=extra, history=history, checks=checks, asked_by=asked_by)
     if history is not None:
         enter_looks(record, question, losses, history)
     if extra:
@@ -209,6 +236,25 @@ def _run(question: Question, how: Running, history: TestSetHistory | None, progr
     if question.options.importance is not None:
         result.importance(question.options.importance)
     return result
+
+
+def first_plan(question: Question) -> Plan | None:
+    """Return the plan that the study begins with; None if only the run can tell it."""
+    study = question.study
+    if question.stream is not None or study.race is not None or get_config()["enable_metadata_routing"]:
+        return None
+    return make_plan(study, question.task, done=frozenset(), **plan_settings(question.options), clock=perf_counter)
+
+
+def check_data(questions: Sequence[Question], plan: Plan | None) -> StudyChecks:
+    """Look at the data that these questions share for leaks and traps; `plan` is that of the first."""
+    question = questions[0]
+    settings = CheckSettings(mode=question.checks, ignore=question.ignore, seed=question.seed)
+    if question.stream is not None:
+        return no_checks(settings, "a stream is read in passes; heldout check looks at a part that is loaded")
+    if question.checks == NONE:
+        return no_checks(settings, 'checks="none"')
+    return check_study([one.study for one in questions], question.task, plan, test=question.test, settings=settings)
 
 
 def _refuse_without_answers(outcome: Outcome) -> None:

@@ -88,6 +88,8 @@ def compare(
             positive=request.positive,
             level=request.level,
             seed=request.seed,
+            checks=request.checks,
+            ignore=request.ignore,
             rope=rope,
             name=request.name,
             **settings.arguments(output),

@@ -150,7 +150,7 @@ def _next_words(question: Question, save: tuple[str, ...], page: str | None) -> 
     """Return which options to repeat the command with: a page and a model, unless they were asked for."""
     name = Path(question.data).stem or "study"
     ways = [] if page is not None else [f"--report {shell_line([f'{name}.html'])} for a page"]
-    ways += [] if any(map(_is_model, save)) else [f"--save {shell_line([f'{name}.skops'])} to keep the model"]
+    ways += [] if any(map(is_model, save)) else [f"--save {shell_line([f'{name}.skops'])} to keep the model"]
     return ", ".join(ways)
 
 

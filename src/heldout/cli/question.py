@@ -79,16 +79,8 @@ class PreparedQuestion:
         """The request to the library, without options."""
         asked = self.question
         roles = {"groups": asked.groups, "time": asked.time, "sample_weight": asked.weights, "strata": asked.strata}
-        return Request(
-            test=self.test,
-            roles=roles,
-            loss=list(asked.loss) or None,
-            positive=asked.positive,
-            slices=self.slices,
-            level=asked.level,
-            seed=asked.seed,
-            name=asked.name,
-        )
+        own = {name: getattr(asked, name) for name in ("positive", "level", "seed", "checks", "ignore", "name")}
+        return Request(test=self.test, roles=roles, loss=list(asked.loss) or None, slices=self.slices, **own)
 
 
 def prepare(question: Question) -> PreparedQuestion:

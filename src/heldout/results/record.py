@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import is_classifier
 
+from heldout.audit.study_checks import StudyChecks
 from heldout.base.environment import environment
 from heldout.base.words import clipped
 from heldout.engine.run import Outcome
@@ -41,6 +42,7 @@ def build_record(
     *,
     extra: Mapping[str, Outcome],
     history: TestSetHistory | None,
+    checks: StudyChecks,
     asked_by: Mapping[str, Any],
 ) -> StudyRecord:
     """Build the record of a finished study and its extra studies, cut to what earlier looks at its test set allow.
@@ -71,13 +73,14 @@ def build_record(
     if question.curve is not None:
         made[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)
     counted = counted_with(outcome, extra) if extra else outcome
-    findings = findings_of(question, outcome, losses)
+    findings = [*checks.findings, *findings_of(question, outcome, losses)]
     for name, ran in extra.items():
         findings += [replace(one, message=f"In the {name}: {one.message}") for one in findings_of_fits(ran)]
     record = StudyRecord(
         estimates=estimates,
         tables=made,
-        findings=tuple(findings),
+        findings=tuple(finding for finding in findings if finding.code not in question.ignore),
+        checks=checks.summary,
         covers=covers,
         plan={
             **asdict(counted.account),

@@ -43,6 +43,7 @@ def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsDescriptio
         "estimates": {name: plain(stored_values(estimate)) for name, estimate in record.estimates.items()},
         "findings": [asdict(finding) for finding in record.findings],
         "covers": asdict(record.covers),
+        "checks": plain(record.checks),
         "plan": plain(record.plan),
         "about": plain(record.about),
         "seconds": plain(record.seconds),
@@ -74,6 +75,7 @@ def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, Split
             seconds=manifest["seconds"],
             no_model=stored.no_model,
             metrics=tuple(_unpacked_metric(one) for one in stored.metrics),
+            checks=stored.checks,
             frame=stored.frame,
         )
         if "risk" not in record.estimates:
@@ -155,6 +157,7 @@ class _StoredRecord(msgspec.Struct):
     metrics: list[_StoredMetric]
     tables: dict[str, dict[str, archive.StoredColumn]]
     splits: dict[str, Any] | None
+    checks: dict[str, Any] = {}
 
 
 SPLITS_FILE = archive.Format(

@@ -48,6 +48,8 @@ class Request:
     positive: Any = None  # the class that scores of one class speak of
     level: float = 0.95
     seed: int = 0
+    checks: str = "quick"  # how much is looked at for leaks and traps before the first fit
+    ignore: Any = ()  # numbers of findings to leave out
     options: Options | None = None
     slices: Any = None
     name: str | None = None  # what the study is called
@@ -77,6 +79,8 @@ class Question:
     curve: Study | None = None  # the study of a learning curve; None if not asked for
     positive: Any = None  # the class that scores of one class speak of
     asks_loss: bool = True  # whether anyone chose the loss; else it is what learners take by default
+    checks: str = "quick"  # one of heldout.audit.study_checks.MODES
+    ignore: tuple[str, ...] = ()  # numbers of findings to leave out
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
     slices: tuple[Slice, ...] = ()
@@ -112,6 +116,7 @@ class StudyRecord:
     frame: str = "pandas"
     no_model: Reference | None = None  # the learner against a constant answer
     metrics: tuple[Metric, ...] | None = None  # familiar scores; None until they are first asked for
+    checks: Mapping[str, Any] = field(default_factory=dict)  # what was looked for in the data; empty if unknown
 
 
 VERSION = 3
@@ -133,6 +138,7 @@ def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[
         "choices": choices_of(record),
         "failures": rows_of(record.tables["failures"]),
         "findings": [{"code": f.code, "severity": f.severity, "message": f.message} for f in findings],
+        "checks": plain(record.checks),
         "covers": asdict(record.covers),
         "plan": plain(record.plan),
         "seconds": plain(record.seconds),
