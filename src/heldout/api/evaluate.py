@@ -51,6 +51,8 @@ def evaluate(
     backend: Any = None,
     journal: Any = None,
     progress: bool | str = "auto",
+    checks: str = "quick",
+    ignore: Any = (),
     options: Options | None = None,
 ) -> Result:
     """Estimate the risk of a learner on rows it never saw, with an interval that says what it promises.
@@ -106,7 +108,9 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    request = Request(
+        test=test, roles=roles, loss=loss, level=level, seed=seed, checks=checks, ignore=ignore, options=options
+    )
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)
@@ -125,6 +129,7 @@ def explain(
     strata: Any = None,
     loss: Any = None,
     seed: int = 0,
+    checks: str = "quick",
     options: Options | None = None,
 ) -> Account:
     """The plan that :func:`heldout.evaluate` would follow, printed: cells, fits, and which rule answers what.
@@ -143,7 +148,7 @@ def explain(
     (65, 35)
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, seed=seed, checks=checks, options=options)
     return plan_of_question(prepare(learner, X, target_of(y, target), request))
 
 
@@ -176,7 +181,7 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
         asked_by = {"stream": question.stream.source.stream.name, "passes": streamed.run.passes, **command}
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
-    extra = {name: run_study(study, task, how) for name, study in question.extra.items()}
+    extra = {name: run_study(*posed, how) for name, posed in question.extra.items()}
     record = build_record(question, outcome, losses, extra=extra, history=history, asked_by=asked_by)
     if history is not None:
         enter_looks(record, question, losses, history)
@@ -213,7 +218,7 @@ def plan_of_question(question: Question) -> Account:
     account = account_of(study, task, options)
     note = _best_validation_note(study, task, account, options)
     for name, beside in question.extra.items():
-        account = merge_accounts(account, account_of(beside, task, options), words=name)
+        account = merge_accounts(account, account_of(*beside, options), words=name)
     return account if note is None else replace(account, notes=(*account.notes, note))
 
 

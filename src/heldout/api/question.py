@@ -70,7 +70,7 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options) if options.race else None)
     study = with_evidence(study, task, rules=switched_rules(options.rules, os.environ), limited=options.limits_fits)
     check_interval(task, study, options.interval)
-    return Question(
+    question = Question(
         **asked,
         task=task,
         study=study,
@@ -80,7 +80,14 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         else None,
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
         call=call_of(learner, request),
+        checks=request.checks,
+        ignore=tuple(request.ignore),
     )
+    if question.checks != "all":
+        return question
+    from heldout.api.yardsticks import pose_yardsticks  # late, since it imports the catalogue
+
+    return replace(question, yardsticks=pose_yardsticks(study, task, one_test_set=question.has_one_test_set))
 
 
 def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> Question:

@@ -42,6 +42,7 @@ def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsDescriptio
         "estimates": {name: plain(stored_values(estimate)) for name, estimate in record.estimates.items()},
         "findings": [asdict(finding) for finding in record.findings],
         "covers": asdict(record.covers),
+        "checks": plain(record.checks),
         "plan": plain(record.plan),
         "about": plain(record.about),
         "seconds": plain(record.seconds),
@@ -71,6 +72,7 @@ def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, Split
             about=manifest["about"],
             seconds=manifest["seconds"],
             no_model=stored.no_model,
+            checks=stored.checks,
             frame=stored.frame,
         )
         if "risk" not in record.estimates:
@@ -131,6 +133,7 @@ class _StoredRecord(msgspec.Struct):
     no_model: Reference | None
     tables: dict[str, dict[str, archive.StoredColumn]]
     splits: dict[str, Any] | None
+    checks: dict[str, Any] = {}
 
 
 SPLITS_FILE = archive.Format(

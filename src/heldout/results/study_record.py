@@ -16,6 +16,7 @@ from heldout.kernels.statistics.family import Family
 from heldout.results.estimates import Covers
 from heldout.results.extra_fits import PairsOfBlocks
 from heldout.results.selection import BEST_BBC, BEST_TT, FOLD_PREDICTORS
+from heldout.results.yardsticks import Yardsticks
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 from heldout.study.study import OUTER, SPREAD, Study
@@ -34,6 +35,8 @@ class Request:
     loss: Any = None
     level: float = 0.95
     seed: int = 0
+    checks: str = "quick"  # how much is looked at for leaks and traps before the first fit
+    ignore: Any = ()  # numbers of findings to leave out
     options: Options | None = None
 
 
@@ -59,8 +62,11 @@ class Question:
     test: Any  # the strategy that drew the test splits
     pairs: PairsOfBlocks | None = None  # the extra fits of an interval that needs them
     curve: Study | None = None  # the study of a learning curve; None if not asked for
+    checks: str = "quick"  # one of heldout.audit.study_checks.MODES
+    ignore: tuple[str, ...] = ()  # numbers of findings to leave out
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
+    yardsticks: Yardsticks | None = None  # the extra fits of checks="all"
 
     @property
     def has_one_test_set(self) -> bool:
@@ -68,10 +74,11 @@ class Question:
         return len(self.study.splits[OUTER].held_sizes) == 1 or isinstance(self.learner, FrozenEstimator)
 
     @property
-    def extra(self) -> dict[str, Study]:
-        """The extra studies of this question by name, in the order in which they run."""
+    def extra(self) -> dict[str, tuple[Study, Task]]:
+        """The extra studies of this question by name, each with its task, in the order in which they run."""
         studies = {SPREAD: None if self.pairs is None else self.pairs.study, CURVE: self.curve}
-        return {name: study for name, study in studies.items() if study is not None}
+        known = {name: (study, self.task) for name, study in studies.items() if study is not None}
+        return known if self.yardsticks is None else {**known, **self.yardsticks.studies}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -87,6 +94,7 @@ class StudyRecord:
     seconds: Mapping[str, Any]
     frame: str = "pandas"
     no_model: Reference | None = None  # the learner against a constant answer
+    checks: Mapping[str, Any] = field(default_factory=dict)  # what was looked for in the data; empty if unknown
 
 
 VERSION = 2
@@ -106,6 +114,7 @@ def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[
         "choices": choices_of(record),
         "failures": rows_of(record.tables["failures"]),
         "findings": [{"code": f.code, "severity": f.severity, "message": f.message} for f in findings],
+        "checks": plain(record.checks),
         "covers": asdict(record.covers),
         "plan": plain(record.plan),
         "seconds": plain(record.seconds),
