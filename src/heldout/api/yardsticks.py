@@ -1,4 +1,4 @@
-"""Poses the yardsticks of ``checks="all"``: boosting, a linear model, the learner untuned, and columns one at a time."""
+"""Poses the yardsticks of ``checks="all"``: boosting, a linear model, the learner untuned, and single columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from heldout.audit.association import skill_of
 from heldout.audit.check_table import open_table
 from heldout.catalogue.learners import default_learner, learner_named
 from heldout.catalogue.preparation import UNSCALED, prepare_columns, survey_table
-from heldout.results.looks import is_linear, last_step
+from heldout.results.study_facts import is_linear, last_step
 from heldout.results.yardsticks import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, Yardsticks
 from heldout.search.search import Family, Search, build_candidates
 from heldout.study.study import OUTER, Study, pose_evaluation

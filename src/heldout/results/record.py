@@ -16,9 +16,10 @@ from heldout.results import tables
 from heldout.results.estimates import risk_name, scope_of, study_estimates
 from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE, counted_with, curve_of, interval_by_pairs
 from heldout.results.findings import findings_of, findings_of_fits, race_values
-from heldout.results.looks import Facts, Looked, look_at
+from heldout.results.looks import look_at
 from heldout.results.no_model import against_no_model
 from heldout.results.selection import FOLD_PREDICTORS
+from heldout.results.study_facts import Facts
 from heldout.results.study_record import CURVE, Columns, Question, StudyRecord
 from heldout.results.test_losses import TestLosses
 from heldout.results.test_set_history import TestSetHistory, disclosed
@@ -70,11 +71,12 @@ def build_record(
         made[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)
     counted = counted_with(outcome, extra) if extra else outcome
     findings = findings_of(question, outcome, losses)
-    looked = Looked()
+    checks: dict[str, Any] = {}
     if question.checks != "none":
         yardsticks, own = question.yardsticks, losses.records[0]
         pairs = {} if yardsticks is None else pairs_with(yardsticks, extra, own, level=level, options=options)
-        looked = look_at(Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs))
+        seen, checks = look_at(Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs))
+        findings += seen
     for name, ran in extra.items():
         if question.yardsticks is not None and name in question.yardsticks.studies:
             continue  # a fit of theirs that fails or warns is no fault of the study
@@ -82,7 +84,7 @@ def build_record(
     record = StudyRecord(
         estimates=estimates,
         tables=made,
-        findings=(*findings, *looked.findings),
+        findings=tuple(findings),
         covers=covers,
         plan={
             **asdict(counted.account),
@@ -93,7 +95,7 @@ def build_record(
         seconds=_seconds(outcome, extra),
         frame=task.frame,
         no_model=no_model,
-        checks={"looked": looked.looked, "not_looked": looked.not_looked},
+        checks=checks,
     )
     return record if history is None else disclosed(record, question, losses, history)
 
