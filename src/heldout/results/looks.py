@@ -30,6 +30,7 @@ MOST_COLUMNS, MOST_LEVELS = 40, 12  # looked at
 FEWEST_OF_PART, FEWEST_OF_LEVEL, FEWEST_BLOCKS = 5, 20, 5
 WORTH = 0.25  # standard errors of the best loss by which the edge of a grid is better than the value beside it
 STRONGLY = 0.5  # standard deviations of row losses by which a level of a column differs
+PROBABLY = 0.3  # the p-value up to which a learner that looks better than no model probably is
 LOST, LITTLE = 0.5, 0.05  # shares of the gain over no model: lost on held-out rows; reached on training rows
 FINE_BY_DEFAULT = ("Forest", "ExtraTrees", "Discriminant", "NB", "PLS")
 MEMORISING = ("Forest", "ExtraTrees", "Bagging", "Neighbors", "GaussianProcess", "Stacking", "Voting")
@@ -163,10 +164,15 @@ def _no_better(facts: Facts) -> Seen:
     if reference.verdict == BETTER or reference.value is None:
         return None
     (value,) = facts.told(facts.record.sign * reference.value)
+    against = f"no model ({reference.words}: {facts.measure} {value})"
+    if reference.p is not None and reference.p <= PROBABLY and (reference.difference or 0) * facts.record.sign < 0:
+        return INFO, (
+            f"The learner looks better than {against}, but the rows are too few to show it (p = {number(reference.p)}). "
+            "Gather more, or take a loss that uses probabilities."
+        )
     return WARNING, (
-        f"The learner is not shown to be better than no model ({reference.words}: {facts.measure} {value}). The "
-        "columns may tell nothing about the target, or the rows be too few to show it. Try other columns, another "
-        "learner or loss, or more rows."
+        f"The learner is not shown to be better than {against}. The columns may tell nothing about the target, or the "
+        "rows be too few to show it. Try other columns, another learner or loss, or more rows."
     )
 
 
