@@ -104,6 +104,10 @@ def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
     if request.level != Request().level:
         arguments["level"] = repr(request.level)
     arguments["seed"] = str(request.seed)
+    if request.checks != Request().checks:
+        arguments["checks"] = repr(request.checks)
+    if request.ignore:
+        arguments["ignore"] = repr(request.ignore)
     if rope is not None:
         arguments["rope"] = repr(rope)
     if options:

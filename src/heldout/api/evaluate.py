@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -52,7 +53,7 @@ def evaluate(
     journal: Any = None,
     progress: bool | str = "auto",
     checks: str = "quick",
-    ignore: Any = (),
+    ignore: str | Iterable[str] = (),
     options: Options | None = None,
 ) -> Result:
     """Estimate the risk of a learner on rows it never saw, with an interval that says what it promises.
@@ -88,6 +89,12 @@ def evaluate(
         answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
     progress : "auto" or bool
         A bar for runs that last.
+    checks : "quick", "all" or "none"
+        What is looked for in the study and in its data: what costs little; also what takes fits of its own, such as
+        boosting and single columns on the same folds (see :func:`heldout.explain`); or nothing. ``result.findings``
+        has what was found: docs/findings.md.
+    ignore : str or sequence of str
+        Numbers of such findings to leave out: "H702,H703" or ["H702", "H703"].
     options : Options, optional
         Less used switches.
 

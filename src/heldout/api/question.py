@@ -81,13 +81,19 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
         call=call_of(learner, request),
         checks=request.checks,
-        ignore=tuple(request.ignore),
+        ignore=_codes(request.ignore),
     )
     if question.checks != "all":
         return question
     from heldout.api.yardsticks import pose_yardsticks  # late, since it imports the catalogue
 
     return replace(question, yardsticks=pose_yardsticks(study, task, one_test_set=question.has_one_test_set))
+
+
+def _codes(ignore: Any) -> tuple[str, ...]:
+    """Return numbers of findings from one comma-separated text or several."""
+    words = [ignore] if isinstance(ignore, str) else ignore
+    return tuple(code.strip().upper() for word in words for code in word.split(",") if code.strip())
 
 
 def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> Question:
@@ -121,7 +127,8 @@ def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> 
     watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger identifies
     source = Source(stream=stream, task=task, plan=plan, shift=shift, watched=watched)
     of_stream = QuestionOfStream(source=source, families=families, cells=cells)
-    return Question(**asked, task=task, study=study, test=strategy, stream=of_stream)
+    checked = {"checks": request.checks, "ignore": _codes(request.ignore)}
+    return Question(**asked, **checked, task=task, study=study, test=strategy, stream=of_stream)
 
 
 def checked_options(request: Request) -> Options:

@@ -179,6 +179,21 @@ class Question:
         type=SHARE,
         key=toml.SHARE,
     )
+    checks: str = option(
+        "How much the data are looked at for leaks and traps before the first fit: what takes about a tenth of the "
+        "study, everything, or nothing.",
+        default="quick",
+        show_default=True,
+        type=click.Choice(["quick", "all", "none"]),
+        key=toml.one_of("quick", "all", "none"),
+    )
+    ignore: tuple[str, ...] = option(
+        "Findings of heldout check to leave out, such as H603,H606. Repeat it for several.",
+        default=(),
+        multiple=True,
+        metavar="NUMBERS",
+        key=toml.LIST,
+    )
     seed: int = option(
         "Decides splits and all that is random.",
         default=0,
@@ -196,7 +211,7 @@ class Question:
 
 
 SETTINGS = ("interval", "answer", "pool", "precision", "race", "race_level")  # those that `Options` holds
-_OF_A_STUDY = ("test", "validation", "choose", "buffer", "embargo", *SETTINGS)
+_OF_A_STUDY = ("test", "validation", "choose", "buffer", "embargo", "checks", "ignore", *SETTINGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,7 +65,8 @@ class PreparedQuestion:
         """The request to the library, without options."""
         asked = self.question
         roles = {"groups": asked.groups, "time": asked.time, "sample_weight": asked.weights, "strata": asked.strata}
-        return Request(test=self.test, roles=roles, loss=list(asked.loss) or None, level=asked.level, seed=asked.seed)
+        own = {name: getattr(asked, name) for name in ("level", "seed", "checks", "ignore")}
+        return Request(test=self.test, roles=roles, loss=list(asked.loss) or None, **own)
 
 
 def prepare(question: Question) -> PreparedQuestion:

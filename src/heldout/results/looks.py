@@ -167,8 +167,8 @@ def _no_better(facts: Facts) -> Seen:
     against = f"no model ({reference.words}: {facts.measure} {value})"
     if reference.p is not None and reference.p <= PROBABLY and (reference.difference or 0) * facts.record.sign < 0:
         return INFO, (
-            f"The learner looks better than {against}, but the rows are too few to show it (p = {number(reference.p)}). "
-            "Gather more, or take a loss that uses probabilities."
+            f"The learner looks better than {against}, but the rows are too few to show it (p = "
+            f"{number(reference.p)}). Gather more, or take a loss that uses probabilities."
         )
     return WARNING, (
         f"The learner is not shown to be better than {against}. The columns may tell nothing about the target, or the "
@@ -213,8 +213,10 @@ def _far_fold(facts: Facts) -> Seen:
 
 def _levels(facts: Facts) -> Seen:
     task, (parts, rows) = facts.question.task, facts.rows
-    if facts.record.groups is not None or task.container in ("sparse", "objects"):
-        raise NotLooked("rows of a group are alike" if facts.record.groups is not None else "X is no table of columns")
+    if facts.record.groups is not None:
+        raise NotLooked("rows of a group are alike")
+    if facts.outcome.stream is not None or task.container in ("sparse", "objects"):
+        raise NotLooked("X is no table of columns in memory")
     drawn = facts.draw(len(rows))
     X, found = take_rows(task.X, rows[drawn]), []
     few = take_rows(X, np.arange(min(100, len(drawn))))
