@@ -109,8 +109,8 @@ def test_warnings_of_fits_are_collected_by_cell_and_not_shown() -> None:
     result = ho.evaluate(LogisticRegression(max_iter=2), X, y, test=ho.KFold(3), jobs=1)  # warnings are errors here
     assert result.warnings["category"].tolist() == ["ConvergenceWarning"] * 3
     assert result.warnings["part"].tolist() == [0, 1, 2]
-    finding, default = result.findings
-    assert (finding.code, default.code) == ("H201", "H703")
+    (finding,) = [one for one in result.findings if one.code < "H7"]
+    assert finding.code == "H201"
     assert "3 cells gave ConvergenceWarning" in finding.message
 
 

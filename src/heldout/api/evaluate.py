@@ -90,11 +90,9 @@ def evaluate(
     progress : "auto" or bool
         A bar for runs that last.
     checks : "quick", "all" or "none"
-        What is looked for in the study and in its data: what costs little; also what takes fits of its own, such as
-        boosting and single columns on the same folds (see :func:`heldout.explain`); or nothing. ``result.findings``
-        has what was found: docs/findings.md.
+        What is looked for in the data and the study: what costs little, also what takes fits of its own, or nothing.
     ignore : str or sequence of str
-        Numbers of such findings to leave out: "H702,H703" or ["H702", "H703"].
+        Numbers of findings to leave out, such as "H603,H703": docs/findings.md.
     options : Options, optional
         Less used switches.
 

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from heldout.audit.check_table import read_column
+from heldout.base.errors import named_line
 from heldout.base.findings import Finding
 from heldout.base.words import number
 from heldout.results.study_facts import Facts, NotLooked, is_linear, last_step
@@ -89,7 +90,8 @@ def _beyond(estimator: Any, name: str, grid: Sequence[Any], *, most: int) -> lis
         try:
             owner = clone(estimator).set_params(**{name: value})
             owner = owner.get_params()[name.rpartition("__")[0]] if "__" in name else owner
-            getattr(owner, "_validate_params", bool)()
+            if hasattr(owner, "_parameter_constraints"):
+                owner._validate_params()
         except ValueError:  # the end of the grid is the end of what there is
             break
         found.append(value)
@@ -329,6 +331,9 @@ def look_at(facts: Facts) -> tuple[list[Finding], dict[str, list[str]]]:
             seen = rule(facts)
         except NotLooked as reason:
             not_looked.append(f"{title}: {reason}")
+            continue
+        except Exception as error:  # no learner or table may end a finished study by being looked at
+            not_looked.append(f"{title}: it failed with {named_line(error)}")
             continue
         looked.append(title)
         if seen is not None:
