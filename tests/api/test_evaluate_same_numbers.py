@@ -87,7 +87,7 @@ def test_warnings_of_fits_come_in_the_same_order() -> None:
         ho.evaluate(learner, X[:80], y[:80], test=ho.KFold(2), jobs=1, options=ho.Options(queue_seed=seed))
         for seed in (None, 1, 2)
     ]
-    assert [f.code for f in results[0].findings] == ["H201"]
+    assert [f.code for f in results[0].findings] == ["H201", "H702"]
     assert results[0].findings == results[1].findings == results[2].findings
     pd.testing.assert_frame_equal(results[0].warnings, results[1].warnings)
 

@@ -231,7 +231,7 @@ def test_keep_under_a_test_set() -> None:
     assert "trained without the development rows" in str(result.covers)
     recorded = result.predictions
     assert (result.predictor.predict(X[recorded["row"]]) == recorded["predict"]).all()
-    assert not {finding.code for finding in result.findings} - {"H302"}  # 24 losses lean
+    assert not {finding.code for finding in result.findings} - {"H302", "H704"}  # 24 losses lean, and are few
 
 
 @pytest.mark.parametrize("validation", [ho.KFold(3), ho.Resample(2)], ids=str)

@@ -25,7 +25,7 @@ def data() -> tuple[Any, Any]:
 
 def look(data: tuple[Any, Any], journal: Path, neighbours: int, **options: Any) -> ho.Result:
     learner = KNeighborsClassifier(neighbours)
-    question = {"test": ho.Holdout(0.3), "journal": journal, "jobs": 1, "progress": False}
+    question = {"test": ho.Holdout(0.3), "journal": journal, "jobs": 1, "progress": False, "checks": "none"}
     return ho.evaluate(learner, *data, options=ho.Options(**options), **question)
 
 

@@ -200,7 +200,7 @@ def test_two_answers_that_differ_are_reported_and_the_first_stays(data: tuple[An
     first = run(learner, data, journal, options=options)
     run(more, data, journal, options=options)  # computes validation cells again, for the other loss
     again = run(learner, data, journal, options=options)
-    assert [finding.code for finding in again.findings] == ["H501"]
+    assert [finding.code for finding in again.findings if finding.code < "H7"] == ["H501"]
     assert "not deterministic" in again.findings[0].message
     assert again.choices.equals(first.choices)
 
@@ -219,7 +219,7 @@ class Exact(ClassifierMixin, BaseEstimator):
 def test_responses_that_are_no_plain_data_are_not_kept_and_that_is_said(journal: Path):
     X, y = np.eye(20)[:, :3], np.array([Decimal(0), Decimal(1)] * 10, dtype=object)
     result = run(Exact(), (X, y), journal)
-    assert [finding.code for finding in result.findings] == ["H503"]
+    assert [finding.code for finding in result.findings if finding.code < "H7"] == ["H503"]
     assert "an array that holds Decimal" in result.findings[0].message
 
 
@@ -255,7 +255,7 @@ def test_a_kernel_that_failed_its_check_is_replaced_from_the_journal_too(
     assert saved(again, tmp_path) == without
     assert again.journal is not None
     assert again.journal.computed == 0
-    assert [finding.code for finding in again.findings] == ["H205"]
+    assert [finding.code for finding in again.findings if finding.code < "H7"] == ["H205"]
 
 
 def test_cells_that_are_dropped_are_asked_again_and_no_others(data: tuple[Any, Any], journal: Path, asked: Any):

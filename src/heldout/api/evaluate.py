@@ -101,10 +101,10 @@ def evaluate(
     progress, options : "auto" or bool, Options, optional
         A bar for runs that last; less used switches.
     checks : "quick", "all" or "none"
-        Whether the data are looked at for leaks and traps before the first fit, as :func:`heldout.check` does: what
-        takes about a tenth of the study, everything, or nothing. ``result.findings`` has what was found.
+        Whether the data are looked at for leaks and traps before the first fit, and the study after the last: for what
+        takes about a tenth of the study, also for what takes fits of its own, or not at all.
     ignore : str or sequence of str
-        Numbers of such findings to leave out: "H603,H606" or ["H603", "H606"].
+        Numbers of findings to leave out, such as "H603,H703": docs/findings.md.
     name : str, optional
         What to call the study, in reports and in lists of studies.
 
@@ -213,7 +213,7 @@ def _run(
     plan, checks = begun
     task, streamed = question.task, None
     asked_by: dict[str, Any] = {"call": question.call, "command": command_of_now()}
-    studies = progress.in_turn({"": question.study, **question.extra}, lambda study: study.cells)
+    studies = progress.in_turn({"": (question.study, task), **question.extra}, lambda posed: posed[0].cells)
     next(studies)
     if question.stream is None:
         outcome = run_study(question.study, task, how, first=plan)
@@ -225,7 +225,7 @@ def _run(
         asked_by = {"stream": question.stream.source.stream.name, "passes": streamed.run.passes, **command}
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
-    extra = {name: run_study(study, task, how) for name, study in studies}
+    extra = {name: run_study(*posed, how) for name, posed in studies}
     record = build_record(question, outcome, losses, extra=extra, history=history, checks=checks, asked_by=asked_by)
     if history is not None:
         enter_looks(record, question, losses, history)
@@ -286,7 +286,7 @@ def plan_of_question(question: Question) -> Account:
     if options.importance is not None:
         notes.append(importance_price(task, study, options.importance))
     for name, beside in question.extra.items():
-        account = merge_accounts(account, account_of(beside, task, options), words=name)
+        account = merge_accounts(account, account_of(*beside, options), words=name)
     return replace(account, notes=(*account.notes, *(note for note in notes if note is not None)))
 
 

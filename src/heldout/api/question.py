@@ -37,6 +37,7 @@ from heldout.planner.passes import check_rules
 from heldout.results.estimates import check_interval
 from heldout.results.extra_fits import pose_curve, pose_pairs
 from heldout.results.importance import check_importance
+from heldout.results.looks import RULES
 from heldout.results.study_record import Question, QuestionOfStream, Request, Slice
 from heldout.results.subgroups import read_slices
 from heldout.results.tables import FOLD_COLUMNS
@@ -58,7 +59,7 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     """Turn the user's arguments into a checked question, about data in memory or about a stream."""
     options, seed = checked_options(request), int(request.seed)
     asked = {"learner": learner, "seed": seed, "level": float(request.level), "options": options}
-    asked |= {"checks": accept_mode(request.checks), "ignore": parse_ignore(request.ignore)}
+    asked |= {"checks": accept_mode(request.checks), "ignore": parse_ignore(request.ignore, also=RULES)}
     if is_stream(X):
         return _prepare_stream(asked, X, y, request)
     search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)
@@ -84,7 +85,7 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     check_interval(task, study, options.interval)
     if options.importance is not None:
         check_importance(task, study)
-    return Question(
+    question = Question(
         **asked,
         task=task,
         study=study,
@@ -98,6 +99,11 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         call=call_of(learner, request),
         slices=slices,
     )
+    if question.checks != "all":
+        return question
+    from heldout.api.yardsticks import pose_yardsticks  # late, since it imports the catalogue
+
+    return replace(question, yardsticks=pose_yardsticks(study, task, one_test_set=question.has_one_test_set))
 
 
 def _refuse_more_told(options: Options, slices: tuple[Slice, ...]) -> None:

@@ -204,8 +204,10 @@ def _merged(traps: list[Trap]) -> Trap:
     return replace(first, seen=seen, columns=columns, evidence=numbers, instead=way_out, told="")
 
 
-def parse_ignore(ignore: str | Iterable[str]) -> tuple[str, ...]:
+def parse_ignore(ignore: str | Iterable[str], *, also: Iterable[str] = ()) -> tuple[str, ...]:
     """Parse finding codes from one comma-separated string or several strings; refuse codes that no check has.
+
+    `also` are codes of findings in a study, which `check` does not have.
 
     >>> parse_ignore("h603, H601")
     ('H601', 'H603')
@@ -214,9 +216,10 @@ def parse_ignore(ignore: str | Iterable[str]) -> tuple[str, ...]:
     if not all(isinstance(word, str) for word in words):
         raise OptionError('ignore= takes numbers of findings, such as "H601" or ["H601", "H603"].')
     codes = sorted({code.strip().upper() for word in words for code in word.split(",") if code.strip()})
+    known = (*EXPLAINED, *also)
     for code in codes:
-        if code not in EXPLAINED:
-            raise OptionError(f"check has no finding {code!r} to ignore. It has {', '.join(EXPLAINED)}.")
+        if code not in known:
+            raise OptionError(f"There is no finding {code!r} to ignore. There are {', '.join(known)}.")
     return tuple(codes)
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout.audit.study_checks import StudyChecks
+from heldout.audit.study_checks import NONE, StudyChecks
 from heldout.base.environment import environment
 from heldout.base.words import clipped
 from heldout.engine.run import Outcome
@@ -18,12 +18,15 @@ from heldout.results.estimates import risk_name, scope_of, study_estimates
 from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE, counted_with, curve_of, interval_by_pairs
 from heldout.results.findings import findings_of, findings_of_fits, race_values
 from heldout.results.headline import facts_of
+from heldout.results.looks import look_at
 from heldout.results.no_model import against_no_model
 from heldout.results.selection import FOLD_PREDICTORS
+from heldout.results.study_facts import Facts
 from heldout.results.study_record import CURVE, Columns, Question, StudyRecord
 from heldout.results.subgroups import SUBGROUPS, subgroup_columns
 from heldout.results.test_losses import TestLosses
 from heldout.results.test_set_history import TestSetHistory, disclosed
+from heldout.results.yardsticks import pairs_with
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.verdict import Reference
@@ -74,7 +77,15 @@ def build_record(
         made[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)
     counted = counted_with(outcome, extra) if extra else outcome
     findings = [*checks.findings, *findings_of(question, outcome, losses)]
+    if question.checks != NONE:
+        yardsticks, own = question.yardsticks, losses.records[0]
+        pairs = {} if yardsticks is None else pairs_with(yardsticks, extra, own, level=level, options=options)
+        seen = look_at(Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs))
+        checks = checks.joined(*seen)
+        findings += seen[0]
     for name, ran in extra.items():
+        if question.yardsticks is not None and name in question.yardsticks.studies:
+            continue  # a fit of theirs that fails or warns is no fault of the study
         findings += [replace(one, message=f"In the {name}: {one.message}") for one in findings_of_fits(ran)]
     record = StudyRecord(
         estimates=estimates,

@@ -20,6 +20,7 @@ from heldout.results.extra_fits import PairsOfBlocks
 from heldout.results.headline import headline_of
 from heldout.results.metrics import Metric
 from heldout.results.selection import BEST_BBC, BEST_TT, FOLD_PREDICTORS
+from heldout.results.yardsticks import Yardsticks
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 from heldout.study.study import OUTER, SPREAD, Study
@@ -84,6 +85,7 @@ class Question:
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
     slices: tuple[Slice, ...] = ()
+    yardsticks: Yardsticks | None = None  # the extra fits of checks="all"
 
     @property
     def has_one_test_set(self) -> bool:
@@ -93,13 +95,14 @@ class Question:
     @property
     def cells(self) -> int:
         """How many cells its studies ask for."""
-        return sum(study.cells for study in (self.study, *self.extra.values()))
+        return self.study.cells + sum(study.cells for study, _ in self.extra.values())
 
     @property
-    def extra(self) -> dict[str, Study]:
-        """The extra studies of this question by name, in the order in which they run."""
+    def extra(self) -> dict[str, tuple[Study, Task]]:
+        """The extra studies of this question by name, each with its task, in the order in which they run."""
         studies = {SPREAD: None if self.pairs is None else self.pairs.study, CURVE: self.curve}
-        return {name: study for name, study in studies.items() if study is not None}
+        known = {name: (study, self.task) for name, study in studies.items() if study is not None}
+        return known if self.yardsticks is None else {**known, **self.yardsticks.studies}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

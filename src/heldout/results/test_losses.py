@@ -52,10 +52,13 @@ class TestLosses:
     records: tuple[Record, ...]
 
 
-def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0) -> TestLosses:
-    """Read the test panels of a finished study. Intervals that draw at random derive their seeds from `seed`."""
+def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0, candidate: int = 0) -> TestLosses:
+    """Read the test panels of a finished study. Intervals that draw at random derive their seeds from `seed`.
+
+    Where several untuned candidates are tested side by side, `candidate` is the one to read.
+    """
     everywhere = evidence.fold_predictor_responses(outcome)
-    parts = tuple(_tested_parts(task, outcome, {one.part: one for one in everywhere}))
+    parts = tuple(_tested_parts(task, outcome, {one.part: one for one in everywhere}, candidate))
     records = []
     for number, loss in enumerate(outcome.study.reported):
         known = [(one.losses[number], one.row_losses[number]) for one in parts]
@@ -67,7 +70,7 @@ def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0) -> TestLoss
 
 
 def _tested_parts(
-    task: Task, outcome: Outcome, everywhere: Mapping[int, evidence.FoldResponses]
+    task: Task, outcome: Outcome, everywhere: Mapping[int, evidence.FoldResponses], line: int
 ) -> Iterator[TestedPart]:
     study = outcome.study
     for panel in study.of_level(TEST):
@@ -76,8 +79,8 @@ def _tested_parts(
             continue
         for place, part in enumerate(table.parts):
             held = study.splits[OUTER].held_rows(part)
-            own, rows = table.responses(table.candidates[0], part), table.row_losses(table.candidates[0], part)
-            responses, losses = evidence.with_probabilities(own, everywhere.get(part), held), table.losses[0, place]
+            own, rows = table.responses(table.candidates[line], part), table.row_losses(table.candidates[line], part)
+            responses, losses = evidence.with_probabilities(own, everywhere.get(part), held), table.losses[line, place]
             if rows is None and responses is not None:  # no row losses were kept if one of several losses failed
                 taken = zip(study.reported, np.isfinite(losses), strict=True)
                 rows = tuple(row_losses(loss, task.y[held], responses) if had else None for loss, had in taken)

@@ -117,6 +117,11 @@ class Candidates(Sequence[Params]):
         return (Candidates, (self._source, self.names, self.always))
 
     @property
+    def is_grid(self) -> bool:
+        """Whether the candidates are all combinations of listed values, not drawn at random."""
+        return isinstance(self._source, ParameterGrid)
+
+    @property
     def surely_differ(self) -> bool:
         """Whether no two candidates are equal. False where simple values in a single grid do not show it."""
         if not isinstance(self._source, ParameterGrid) or len(self._source.param_grid) > 1:

@@ -3,7 +3,7 @@
 A panel is candidates × parts of one drawn splits, which is how cells are kept. For interval rules some predictors of
 test parts also answer a fixed set of rows, without further fits. How far these predictors differ there, and how much
 better they do on their own training rows, tells how far an estimate from them varies. Nothing else may use these
-answers.
+answers, except the finding on training rows (H708).
 """
 
 from __future__ import annotations

@@ -1,0 +1,92 @@
+"""Poses the yardsticks of ``checks="all"``: boosting, a linear model, the learner untuned, and single columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from heldout.audit.association import skill_of
+from heldout.audit.check_table import open_table
+from heldout.catalogue.learners import default_learner, learner_named
+from heldout.catalogue.preparation import UNSCALED, prepare_columns, survey_table
+from heldout.results.study_facts import is_linear, last_step
+from heldout.results.yardsticks import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, Yardsticks
+from heldout.search.search import Family, Search, build_candidates
+from heldout.study.study import OUTER, Study, pose_evaluation
+from heldout.task import Task
+from heldout.task.arrays import as_array, column
+
+MOST_ROWS = 2_000  # that tell which columns are worth fits of their own
+MOST_SINGLE = 10  # columns that are fitted alone
+ONE_TEST_SET = "each further learner would look at the one test set again; use compare, or KFold"
+NO_TABLE = "the columns are not those of a table, or there are several targets"
+
+
+def pose_yardsticks(study: Study, task: Task, *, one_test_set: bool) -> Yardsticks:
+    """Return the studies of all yardsticks on the test splits of a study, or why there are none."""
+    own, studies, without = study.search.families, dict[str, tuple[Study, Task]](), dict[str, str]()
+    if one_test_set:
+        return Yardsticks(studies={}, without=dict.fromkeys((BOOSTING, PLAIN_LINEAR, DEFAULTS, COLUMN), ONE_TEST_SET))
+    if study.search.tuned and len(own) == 1:
+        studies["untuned learner"] = _pose({DEFAULTS: own[0].estimator}, study, task), task
+    if task.container not in ("array", "pandas", "polars") or task.y.ndim > 1:
+        return Yardsticks(studies=studies, without=dict.fromkeys((BOOSTING, PLAIN_LINEAR, COLUMN), NO_TABLE))
+    if any("Boost" in type(last_step(family.estimator)[1]).__name__ for family in own):
+        without[BOOSTING] = "boosting is among the learners"
+    if all(is_linear(family.estimator) for family in own):
+        without[PLAIN_LINEAR] = "the learner is linear itself"
+    frame, classes = _as_pandas(task), 0 if task.classes is None else len(task.classes)
+    known = {PLAIN_LINEAR: default_learner(classification=task.classification), BOOSTING: "boosting"}
+    table = survey_table(frame, classes=classes)
+    learners = {
+        name: learner_named(learner, frame, classification=task.classification, table=table)[0]
+        for name, learner in known.items()
+        if name not in without
+    }
+    single = _single_columns(task, frame, classes)
+    if not single:
+        without[COLUMN] = "there is one column"
+    if learners := learners | single:
+        posed = _pose(learners, study, task)
+        studies["yardsticks"] = posed, replace(task, X=frame, columns=tuple(frame.columns))
+    return Yardsticks(studies=studies, without=without)
+
+
+def _pose(learners: Mapping[str, Any], study: Study, task: Task) -> Study:
+    """Pose the study of these learners, untuned, on the test splits and by the first loss of another study."""
+    alone, losses = build_candidates(None, seed=0), study.reported[:1]
+    families = tuple(Family(name=name, estimator=learner, candidates=alone) for name, learner in learners.items())
+    search = Search(families=families, losses=losses, seed=study.search.seed)
+    return pose_evaluation(search, task, study.splits[OUTER], reported=losses)
+
+
+def _as_pandas(task: Task) -> pd.DataFrame:
+    """Return X as a pandas data frame with text as column names, which preparation needs."""
+    if task.container == "pandas":
+        return task.X.set_axis([str(name) for name in task.X.columns], axis=1)
+    if task.container == "polars":
+        return pd.DataFrame({name: as_array(column(task.X, place)) for place, name in enumerate(task.X.columns)})
+    return pd.DataFrame(task.X, columns=[str(place) for place in range(task.X.shape[1])])
+
+
+def _single_columns(task: Task, frame: pd.DataFrame, classes: int) -> dict[str, Pipeline]:
+    """Return a small tree on each of the columns that tell most of the target by themselves."""
+    table = open_table(task, most_rows=MOST_ROWS, splits=None, given=False, seed=0)
+    skills = np.array([skill_of(one, table.responses).value for one in table.columns])
+    learners: dict[str, Pipeline] = {}
+    for place in np.argsort(-skills, kind="stable")[:MOST_SINGLE] if len(skills) > 1 else ():
+        name = frame.columns[place]
+        alone = survey_table(frame[[name]], classes=classes)
+        if alone.columns:  # not an identifier
+            tree = (DecisionTreeClassifier if task.classification else DecisionTreeRegressor)(
+                max_leaf_nodes=16, min_samples_leaf=5
+            )
+            steps = [("only", prepare_columns(alone, UNSCALED)), ("tree", tree)]
+            learners[f"{COLUMN} {name if task.columns is None else repr(name)}"] = Pipeline(steps)
+    return learners
