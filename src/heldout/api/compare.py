@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of, command_of_now
 from heldout.api.evaluate import run_question
-from heldout.api.learners import named_learners
+from heldout.api.learners import is_named, named_learners
 from heldout.api.plots import Reported
 from heldout.api.question import prepare, refuse_stream
 from heldout.api.result import Result
@@ -189,7 +189,8 @@ def compare(
     Parameters
     ----------
     learners : dict of estimators, or list
-        Two or more of what :func:`heldout.evaluate` takes, by name. A list gets the names of its classes.
+        Two or more of what :func:`heldout.evaluate` takes, by name. In a list, names of the catalogue are their own
+        names, and estimators get those of their classes.
     X, y, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, options
         As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits.
     loss : str, scorer, list or dict, optional
@@ -230,6 +231,10 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
     refuse_stream(X, who="A comparison")
     if request.test is not None:  # pairs from a generator are read once, for all learners
         request = replace(request, test=as_strategy(request.test))
+    if any(map(is_named, learners.values())):
+        from heldout.api.named import by_name
+
+        learners, X, request = by_name(learners, X, y, request)
     questions: dict[str, Question] = {}
     for name, learner in learners.items():
         try:
@@ -285,7 +290,7 @@ def answer_all(
             "call": call,
             "command": command_of_now(),
         },
-        remarks=(LOOKED_BEFORE,) if history is not None and history.past else (),
+        remarks=(*first.remarks, *((LOOKED_BEFORE,) if history is not None and history.past else ())),
         frame=first.task.frame,
     )
     studies = [result.journal.study for result in results.values() if result.journal is not None]

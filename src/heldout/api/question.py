@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of
-from heldout.api.learners import as_search, is_frozen
+from heldout.api.learners import as_search, is_frozen, is_named
 from heldout.base.errors import (
     Argument,
     InputError,
@@ -49,6 +49,12 @@ from heldout.task import Task, declare
 
 def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     """Turn the user's arguments into a checked question, about data in memory or about a stream."""
+    given = learner
+    if is_named(learner):
+        from heldout.api.named import by_name
+
+        learners, X, request = by_name({"": learner}, X, y, request)
+        learner = learners[""]
     options, seed = checked_options(request), int(request.seed)
     asked = {"learner": learner, "seed": seed, "level": float(request.level), "options": options}
     if is_stream(X):
@@ -79,7 +85,8 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         if options.interval in WITH_FITS
         else None,
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
-        call=call_of(learner, request),
+        call=call_of(given, request),
+        remarks=request.remarks,
     )
 
 

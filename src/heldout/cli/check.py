@@ -11,7 +11,7 @@ import click
 
 from heldout.base.errors import ColumnError, OptionError, SplitError
 from heldout.cli.options import FINDINGS, SPLITS, Question, with_options
-from heldout.cli.output import FAIL_ON, NEVER, SEVERITIES, echo_json
+from heldout.cli.output import FAIL_ON, NEVER, SEVERITIES, as_option, echo_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,9 +82,10 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
 
 def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
     """Return the table, a description of it for the user, and the arguments of `check`."""
-    from heldout.cli.question import check_columns, missing_texts, target_kind, without_row_numbers
+    from heldout.cli.question import check_columns, missing_texts, without_row_numbers
     from heldout.cli.splits import drawn_splits
     from heldout.data.read_table import read_table
+    from heldout.task.target import target_kind
 
     if asked["test"] and asked["split"]:
         raise OptionError("--test and --split both say which rows are for test. Give one of them.")
@@ -100,7 +101,7 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
     if frame.shape[1] <= len(roles) - bool(asked["split"]):
         raise ColumnError(f"No column of {file!r} is left to look at: all are the target, roles, or dropped.")
     classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"])
-    head = {"data": f"{file}: {len(frame):,} rows", **notes, "target": f"{asked['target']}: {why}"}
+    head = {"data": f"{file}: {len(frame):,} rows", **notes, "target": f"{asked['target']}: {why.worded(as_option)}"}
     arguments = {name: asked[name] for name in ("groups", "time", "ignore", "seed")}
     arguments |= {"y": asked["target"], "sample_weight": asked["weights"], "most_rows": asked["rows"]}
     return frame, head, {**arguments, "test": test, "classification": classification}

@@ -187,6 +187,8 @@ def as_option(part: Argument | Splitter) -> str:
         return f"{name}:{part.size}{also}" if part.size else name
     if part.name in _ONLY_IN_PYTHON:
         return f"{part} in Python"
+    if part.name == "classification":
+        return "--classification" if part.value else "--regression"
     option = _OPTIONS.get(part.name, part.name).replace("_", "-")
     if part.value is None or part.value is False:
         return f"--no-{option}"

@@ -35,6 +35,7 @@ class Request:
     level: float = 0.95
     seed: int = 0
     options: Options | None = None
+    remarks: tuple[Finding, ...] = ()  # on what a learner by name leaves out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,6 +62,7 @@ class Question:
     curve: Study | None = None  # the study of a learning curve; None if not asked for
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
+    remarks: tuple[Finding, ...] = ()  # made before the study ran
 
     @property
     def has_one_test_set(self) -> bool:
