@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout.api.call_text import call_of, command_of_now
+from heldout.api.call_text import call_of, command_of_now, with_our_words
 from heldout.api.evaluate import run_question
 from heldout.api.learners import is_named, named_learners
 from heldout.api.plots import Reported
@@ -22,6 +22,7 @@ from heldout.base.findings import Finding
 from heldout.base.options import Options, parse_answer
 from heldout.base.registered import registered
 from heldout.base.shown import plain
+from heldout.data.stream import target_of
 from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
@@ -164,11 +165,13 @@ def _row(pair: Pair) -> dict[str, Any]:
     }
 
 
+@with_our_words
 def compare(
     learners: Any,
     X: Any,
     y: Any = None,
     *,
+    target: Any = None,
     test: Any = None,
     groups: Any = None,
     time: Any = None,
@@ -191,7 +194,7 @@ def compare(
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. In a list, names of the catalogue are their own
         names, and estimators get those of their classes.
-    X, y, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, options
+    X, y, target, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, options
         As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
@@ -220,7 +223,7 @@ def compare(
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
     named = named_learners(learners)
-    questions = ask_all(named, X, y, request)
+    questions = ask_all(named, X, target_of(y, target), request)
     options = next(iter(questions.values())).options
     how = Running(jobs=jobs, backend=backend, progress=progress, options=options, journal=journal)
     return answer_all(questions, how, rope=rope, call=call_of(named, request, verb="compare", rope=rope))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from heldout.api.call_text import with_our_words
 from heldout.api.learners import is_named, tuned_learner
 from heldout.base.errors import InputError, LearnerError, Sentence, TargetError
 from heldout.base.findings import Finding
@@ -15,7 +16,7 @@ from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import as_spaces
 from heldout.data.stream import is_stream, read_if_named, target_of
 from heldout.results.study_record import Request
-from heldout.task.arrays import as_array, as_pandas, container_kind, is_frame, is_pandas, without_columns
+from heldout.task.arrays import as_array, as_pandas, container_kind, is_frame, without_columns
 from heldout.task.column_kinds import IDENTIFIERS
 from heldout.task.features import accept_features
 from heldout.task.roles import END, split_time
@@ -37,6 +38,7 @@ class Columns:
     identifiers: tuple[Any, ...] = ()
 
 
+@with_our_words
 def learner(
     names: str | Iterable[str],
     X: Any,
@@ -179,7 +181,7 @@ def remarks(identifiers: Collection[Any], left_out: Mapping[str, str], *, keep: 
     """Return findings on the columns and the learners that a name leaves out; `keep` says how to keep a column."""
     found = []
     if identifiers:
-        names = listed([str(name) for name in identifiers])
+        names = listed([name if isinstance(name, str) else f"column {name}" for name in identifiers])
         text = f"Left out: {names}. Identifiers tell rows apart, and nothing can be learned from them. {keep}"
         found.append(Finding(code="H110", severity="info", message=text))
     found += [
@@ -192,7 +194,7 @@ def remarks(identifiers: Collection[Any], left_out: Mapping[str, str], *, keep: 
 def _as_column(y: Any, name: Any) -> pd.Series[Any]:
     import pandas as pd
 
-    if is_pandas(y, "Series"):
+    if isinstance(y, pd.Series):
         return y
     values = as_array(y)
     if values.ndim > 1 and values.shape[1] > 1:

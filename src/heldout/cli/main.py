@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from heldout import __version__
-from heldout.base.errors import BackendError, FitFailed, HeldoutError, did_you_mean
+from heldout.base.errors import BackendError, FitFailed, HeldoutError, Sentence, did_you_mean
 from heldout.base.words import line
 from heldout.cli.advise import advise
 from heldout.cli.check import check
@@ -56,6 +56,16 @@ class Commands(click.Group):
                 _fail(ctx, text, INCOMPLETE, may_go_on=isinstance(error, BackendError))
             except HeldoutError as error:
                 _fail(ctx, error.worded(as_option), WRONG_USE)
+            except click.NoSuchOption as error:
+                from heldout.base.other_words import ARGUMENTS, our_argument
+
+                name = error.option_name.lstrip("-").replace("-", "_")
+                known = [] if error.ctx is None else [one.name for one in error.ctx.command.params]
+                if name not in ARGUMENTS:
+                    raise
+                word = our_argument(name, ["sample_weight", *known])
+                told = word.worded(as_option) if isinstance(word, Sentence) else word
+                raise click.UsageError(f"There is no option {error.option_name}. {told}", ctx=error.ctx) from None
             except KeyboardInterrupt:
                 click.echo(interrupted_words(ctx), err=True)
                 ctx.exit(INTERRUPTED)

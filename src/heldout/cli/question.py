@@ -101,9 +101,9 @@ def prepare_several(question: Question) -> PreparedQuestion:
     left_out: dict[str, str] = {}
     spaces = parse_spaces(question.space)
     unused = set(spaces)
-    kind = {"classification": info.columns.classification, "loss": list(question.loss) or None}
+    table, kind = info.columns.table, info.columns.classification
     for name in names:
-        members, without = expand_names(split_names(name), info.columns.table, **kind)
+        members, without = expand_names(split_names(name), table, classification=kind, loss=list(question.loss) or None)
         of_members = {name: spaces[name] for name in map(imported_name, members) if name in spaces}
         learners[name], *_ = _learner(members, info, of_members)
         unused -= set(of_members)

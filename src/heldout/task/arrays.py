@@ -96,14 +96,13 @@ def as_pandas(X: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if is_pandas(X, "DataFrame"):
+    if isinstance(X, pd.DataFrame):
         return X if column_names(X) is not None else X.set_axis(range(X.shape[1]), axis=1)
     if not is_polars(X, "DataFrame"):
-        frame = pd.DataFrame(np.asarray(X))
-        return frame.infer_objects() if frame.dtypes.eq(object).any() else frame
-    columns = {name: as_array(column(X, place)) for place, name in enumerate(X.columns)}
+        return pd.DataFrame(np.asarray(X)).infer_objects()
+    columns: dict[str, Any] = {name: as_array(column(X, place)) for place, name in enumerate(X.columns)}
     for name, dtype in X.schema.items():
-        if dtype.__class__.__name__ in ("Categorical", "Enum"):
+        if type(dtype).__name__ in ("Categorical", "Enum"):
             columns[name] = pd.Categorical(columns[name])
     return pd.DataFrame(columns)
 
