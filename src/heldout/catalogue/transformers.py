@@ -241,8 +241,7 @@ class TextParts(_Reading):
             if words is not None:
                 weights = words.transform(_prose(values))
                 columns.append(weights.toarray() if directions is None else directions.transform(weights))
-        wide = np.hstack(columns)
-        return wide if wide.shape[1] else np.zeros((len(X), 1))  # later steps refuse a table without columns
+        return np.hstack(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the name of each number: its column, and the word or the component's number."""
@@ -252,7 +251,7 @@ class TextParts(_Reading):
             if words is not None:
                 parts = words.get_feature_names_out() if directions is None else range(directions.n_components)
                 names += [f"{name}_{part}" for part in parts]
-        return np.array(names or ["no_words"], dtype=object)
+        return np.array(names, dtype=object)
 
     def _words_of(self, prose: list[str]) -> TfidfVectorizer | None:
         """Return the fitted vectorizer of a column, or None if no word is in two training rows."""

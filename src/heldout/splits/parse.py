@@ -49,7 +49,7 @@ _CALLED: Mapping[str, str] = {
     **dict.fromkeys(("repeated", "repeatedkfold", "repeatedstratifiedkfold", "rkf"), "kfold:5x3"),
     **dict.fromkeys(("loocv", "leaveoneout", "jackknife"), "loo"),
     **dict.fromkeys(("split", "traintestsplit", "traintest", "testsize"), "holdout"),
-    **dict.fromkeys(("shufflesplit", "stratifiedshufflesplit", "montecarlo", "mccv", "bootstrap"), "resample:20:0.2"),
+    **dict.fromkeys(("shufflesplit", "stratifiedshufflesplit", "montecarlo", "mccv"), "resample:20:0.2"),
     **dict.fromkeys(("timeseries", "timeseriessplit", "tscv", "rolling", "walkforward"), "forward"),
 }
 
