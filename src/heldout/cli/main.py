@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -21,7 +21,7 @@ from heldout.cli.completion import completion
 from heldout.cli.evaluate import evaluate, explain
 from heldout.cli.ledger import ledger
 from heldout.cli.options import INCOMPLETE, INTERRUPTED, UNREAD, WRONG_USE
-from heldout.cli.output import as_option
+from heldout.cli.output import as_option, collect_later
 from heldout.cli.predict import predict
 from heldout.cli.report import report
 from heldout.cli.run_options import how_to_go_on, interrupted_words, interruptible, remember_arguments
@@ -32,6 +32,11 @@ _LINE_WITHOUT_END = re.compile(r"(?<![.:;,?!])\n")  # the lines of a message are
 
 class Commands(click.Group):
     """Turns heldout's own errors into a line on stderr and an exit code, and suggests the nearest command name."""
+
+    def main(self, args: Sequence[str] | None = None, *more: Any, **others: Any) -> Any:
+        if args is None:  # a program of its own, and no call from Python
+            collect_later()
+        return super().main(args, *more, **others)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         remember_arguments(ctx, args)

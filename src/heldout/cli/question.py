@@ -21,7 +21,7 @@ from heldout.catalogue.learners import AUTO, expand_names, imported_name
 from heldout.catalogue.preparation import Table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import SETTINGS, Question
-from heldout.cli.output import as_option
+from heldout.cli.output import as_option, loaded
 from heldout.cli.splits import split_column, splits_of, splits_text
 from heldout.data.read_table import read_table
 from heldout.results.study_record import Question as PosedQuestion
@@ -169,6 +169,7 @@ def _prepared(
 
 def read_question(question: Question) -> TableInfo:
     """Read the table, and determine the roles of its columns and the kind of its target."""
+    loaded()
     file = Path(question.data).name
     if "\0" in question.data:
         raise InputError(f"{question.called('data')} {question.data!r} is no name that a file can have.")

@@ -11,8 +11,12 @@ from heldout.report.words import one_line
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|$~#])")
 _LATEX = {
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
-    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
 }
 
 
