@@ -120,6 +120,8 @@ def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
             arguments[role] = repr(value) if isinstance(value, str) else role
     if request.loss is not None:
         arguments["loss"] = repr(request.loss)
+    if request.positive is not None:
+        arguments["positive"] = repr(request.positive)
     if request.level != Request().level:
         arguments["level"] = repr(request.level)
     arguments["seed"] = str(request.seed)

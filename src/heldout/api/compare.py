@@ -27,16 +27,20 @@ from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
 from heldout.results.figures import comparison_figure
-from heldout.results.study_record import VERSION, Question, Request, choices_of
+from heldout.results.headline import OF_ALL_LEARNERS, headline_of
+from heldout.results.metrics import leading_record
+from heldout.results.study_record import VERSION, Question, Request, StudyRecord, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
 from heldout.results.test_set_history import history_of
+from heldout.risk.comparison.leaders import against_best, simplest_of
 from heldout.risk.comparison.over_datasets import RankedPair
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Pair, verdict_of_comparison
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
+from heldout.search.simplicity import rank_of_learner
 from heldout.splits import as_strategy
 from heldout.study.study import OUTER
 
@@ -102,18 +106,35 @@ class Comparison(Reported):
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
         """The comparison as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
-        records = {name: result.record_so_far for name, result in self.results.items()}  # no number is made late
+        records = {name: result.with_metrics() for name, result in self.results.items()}  # no fit is made late
+        headlines = {name: headline_of(one.about, one.metrics or (), choices_of(one)) for name, one in records.items()}
+        shared = plain(next(iter(headlines.values())))
+        best, others = self._against_best(records)
+        ties = [one["name"] for one in others if one["verdict"] == "not shown"]
         summary: dict[str, Any] = {
             "version": VERSION,
             "kind": "comparison",
+            "headline": {name: shared[name] for name in OF_ALL_LEARNERS},
             "level": self.level,
             "rope": plain(self.rope),
             "about": {"call": None, "command": None, **plain(self.about)},
-            "verdict": verdict_of_comparison(self.ranking, self.pairs, level=self.level),
+            "verdict": {
+                **verdict_of_comparison(self.ranking, self.pairs, level=self.level),
+                "best": best,
+                "ties": ties,
+                "simplest": None if best is None else simplest_of([best, *ties], self._ranks()),
+            },
+            "against_best": plain(others),
             "ranking": [{**plain(estimate.as_dict()), "name": name} for name, estimate in self.ranking.items()],
             "pairs": [plain({**_row(pair), "estimand": pair.difference.estimand}) for pair in self.pairs],
             "learners": {
-                name: {"about": plain(one.about), "choices": choices_of(one), "seconds": plain(one.seconds)}
+                name: {
+                    "headline": plain(headlines[name]),
+                    "metrics": [plain(metric.as_dict()) for metric in one.metrics or ()],
+                    "about": plain(one.about),
+                    "choices": choices_of(one),
+                    "seconds": plain(one.seconds),
+                }
                 for name, one in records.items()
             },
             "failures": plain(self.failures),
@@ -127,6 +148,20 @@ class Comparison(Reported):
                 )
             }
         return summary
+
+    def _against_best(self, records: Mapping[str, StudyRecord]) -> tuple[str | None, list[dict[str, Any]]]:
+        """Return the best learner by the score that leads the report, and the difference of each other one to it."""
+        leads = {n: next(m.estimate for m in one.metrics or () if m.decides) for n, one in records.items()}
+        handles = {name: result.handles for name, result in self.results.items()}
+        studies = {name: one.finished(records[name]) for name, one in handles.items() if one is not None}
+        losses = {name: leading_record(one) for name, one in studies.items()}
+        options = next((one.question.options for one in handles.values() if one is not None), Options())
+        values = {name: estimate.value for name, estimate in leads.items()}
+        return against_best(values, losses, level=self.level, pool=options.pool, interval=options.interval)
+
+    def _ranks(self) -> dict[str, int | None]:
+        handles = {name: result.handles for name, result in self.results.items()}
+        return {name: None if one is None else rank_of_learner(one.study.search) for name, one in handles.items()}
 
     def __repr__(self) -> str:
         names = ", ".join(self.ranking)
@@ -178,6 +213,7 @@ def compare(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
@@ -194,7 +230,7 @@ def compare(
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. In a list, names of the catalogue are their own
         names, and estimators get those of their classes.
-    X, y, target, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, options
+    X, y, target, test, groups, time, sample_weight, strata, positive, seed, jobs, backend, progress, options
         As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
@@ -221,7 +257,7 @@ def compare(
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, positive=positive, level=level, seed=seed, options=options)
     named = named_learners(learners)
     questions = ask_all(named, X, target_of(y, target), request)
     options = next(iter(questions.values())).options

@@ -46,6 +46,7 @@ def evaluate(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
@@ -74,7 +75,8 @@ def evaluate(
     groups, time, sample_weight, strata : array-like or column name, optional
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
-        What is estimated; the first of several is ``result.risk``. None takes the learner's own loss.
+        What is estimated, such as "auc", "logloss", "rmse" or any scorer; the first of several is ``result.risk``. None
+        takes the learner's own loss. Of two classes, `positive` is the one that F1, precision and recall speak of.
     level : float
         The level of the intervals.
     seed : int
@@ -109,7 +111,7 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, positive=positive, level=level, seed=seed, options=options)
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)
@@ -128,6 +130,7 @@ def explain(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
     seed: int = 0,
     options: Options | None = None,
 ) -> Account:
@@ -147,7 +150,7 @@ def explain(
     (65, 35)
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, positive=positive, seed=seed, options=options)
     return plan_of_question(prepare(learner, X, target_of(y, target), request))
 
 

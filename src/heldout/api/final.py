@@ -25,6 +25,7 @@ from heldout.planner.account import Account
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan
 from heldout.results.extra_fits import curve_of, pose_curve
+from heldout.results.metrics import Finished
 from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
 from heldout.results.test_losses import TestLosses
 from heldout.risk.estimate import Estimate
@@ -53,6 +54,20 @@ class StudyHandles:
     def how_now(self) -> Running:
         """Return the settings for later runs: a new time limit, and the default backend if the given one was closed."""
         return replace(self.how, deadline=None, backend=self.how.backend if is_usable(self.how.backend) else None)
+
+    def finished(self, record: StudyRecord) -> Finished:
+        """Return what the familiar scores of the study are made of, as far as the record may show them."""
+        return Finished(
+            task=self.task,
+            outcome=self.outcome,
+            losses=self.losses,
+            options=self.question.options,
+            asked=self.question.asks_loss,
+            estimates=record.estimates,
+            no_model=record.no_model,
+            answer=record.about.get("answer", "full"),
+            looks_before=record.about.get("looks_before", 0),
+        )
 
     def tune(self) -> Outcome:
         """Choose a candidate on all rows by the learner's own validation."""

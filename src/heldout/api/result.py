@@ -25,6 +25,8 @@ from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE
 from heldout.results.figures import figures_of
 from heldout.results.figures_of_choices import candidate_rows
 from heldout.results.findings import STOPPED
+from heldout.results.headline import hides_rare_classes, rare_class_finding
+from heldout.results.metrics import columns_of, metrics_of
 from heldout.results.selection import waiting_estimates
 from heldout.results.storage import load_record, save_record
 from heldout.results.study_record import StudyRecord, summarise
@@ -44,8 +46,8 @@ class Result(Reported):
         The main number: value, low, high, level, method, guarantee, estimand, train_size, n.
     estimates : dict of Estimate
         Every estimate the study affords, by name, the optimistic ones marked so.
-    folds, choices, candidates, predictions, failures, warnings : data frame
-        Tidy tables.
+    metrics, folds, choices, candidates, predictions, failures, warnings : data frame
+        Tidy tables. `metrics` has familiar scores: value, interval, what no model scores, and the gain over it.
     learning_curve : data frame
         The risk at smaller training sizes; what it extrapolates to is ``estimates["extrapolated"]``.
     predictor : estimator
@@ -79,7 +81,23 @@ class Result(Reported):
             self._add(later_estimates(task, outcome, level=level))
             if chooses_on_all_rows(outcome.study) and self._tuning is None:
                 self._tune_if_cheap(self.handles)
-        return self.record_so_far
+        return self.with_metrics()
+
+    def with_metrics(self) -> StudyRecord:
+        """The record with familiar scores, which are computed when they are first asked for, and what they reveal."""
+        record = self.record_so_far
+        if record.metrics is None and self.handles is not None:
+            metrics = metrics_of(self.handles.finished(record))
+            rare = rare_class_finding(record.about, metrics)
+            found = record.findings if rare is None else (*record.findings, rare)
+            self.record_so_far = record = replace(record, metrics=metrics, findings=found)
+        return record
+
+    @cached_property
+    def metrics(self) -> Any:
+        """Familiar scores with their intervals, and what the best constant answer scores on the same held-out rows."""
+        record = self.with_metrics()
+        return as_frame(columns_of(record.metrics or ()), library=record.frame)
 
     def _record_with_marks(self) -> StudyRecord:
         """The record with what figures alone show: the candidate that the one-standard-error rule takes."""
@@ -187,7 +205,8 @@ class Result(Reported):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return (*self.record_so_far.findings, *self._late_findings)
+        late = hides_rare_classes(self.record_so_far.about)
+        return (*(self.with_metrics() if late else self.record_so_far).findings, *self._late_findings)
 
     @property
     def covers(self) -> Covers:

@@ -65,6 +65,7 @@ def compare(
             test=request.test,
             **request.roles,
             loss=request.loss,
+            positive=request.positive,
             level=request.level,
             seed=request.seed,
             rope=rope,

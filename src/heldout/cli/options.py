@@ -103,13 +103,18 @@ class Question:
         "With --time: leave out so much more after held-out rows.", metavar="DISTANCE", key=toml.DISTANCE
     )
     loss: tuple[str, ...] = option(
-        "zero_one, log, brier, squared, absolute, poisson, gamma, pinball:0.9, tweedie:1.5, or any scoring "
-        "name of scikit-learn. Repeat it for several: the first chooses, and is the risk. Default: zero_one for "
-        "classes, squared for numbers.",
+        "accuracy, balanced_accuracy, auc, logloss, brier, f1, precision, recall, ap, mcc; rmse, mae, r2, mse, mape, "
+        "pinball:0.9, poisson, gamma, tweedie:1.5; or any scoring name of scikit-learn. Repeat it for several: the "
+        "first chooses, and is the risk. Default: zero_one for classes, squared for numbers.",
         default=(),
         multiple=True,
         metavar="NAME",
         key=toml.LIST,
+    )
+    positive: str | None = option(
+        "The class that f1, precision, recall and ap speak of, where the target has two.",
+        metavar="LABEL",
+        key=toml.TEXT,
     )
     groups: str | None = option("Rows that belong together and must never be on two sides.", key=toml.COLUMN, **_COLUMN)
     time: str | tuple[str, ...] | None = option(

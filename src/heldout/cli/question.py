@@ -70,6 +70,7 @@ class PreparedQuestion:
             test=self.test,
             roles=roles,
             loss=list(asked.loss) or None,
+            positive=asked.positive,
             level=asked.level,
             seed=asked.seed,
             remarks=self.remarks,

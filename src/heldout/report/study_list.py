@@ -13,7 +13,7 @@ from heldout.report.result import GRAVE_FIRST
 from heldout.report.words import between, estimate_words, moment
 
 VERSION = 1
-SHOWN_VERSION = 2  # of the summaries that pages are made from
+SHOWN_VERSION = 3  # of the summaries that pages are made from
 KEY = 12  # hexadecimal digits of a study's key that are displayed
 FINISHED, RUNNING, UNFINISHED, LEFT = "finished", "running", "unfinished", "left"
 STATES = (FINISHED, RUNNING, UNFINISHED, LEFT)

@@ -191,9 +191,7 @@ def calibration_figure(record: StudyRecord) -> Figure:
     columns = record.tables["predictions"]
     labels = [(label, f"proba_{label}") for label in record.about["classes"] if f"proba_{label}" in columns]
     if not labels:
-        return {
-            "none": "Probabilities were not recorded, since no loss of this study asks for them: add loss=[…, 'log']."
-        }
+        return {"none": _no_probabilities(record)}
     true = np.asarray(columns["y"])
     if len(labels) == 2:
         labels = labels[1:]  # the other class is its mirror image
@@ -203,6 +201,11 @@ def calibration_figure(record: StudyRecord) -> Figure:
         for label, name in labels[:MOST_CURVES]
     ]
     return {"curves": curves, "rows": len(true)}
+
+
+def _no_probabilities(record: StudyRecord) -> str:
+    reasons = (one.estimate.reason for one in record.metrics or () if one.estimate.loss == "logloss")
+    return next((reason for reason in reasons if reason), "The learner gives no probabilities.")
 
 
 def _bins(predicted: Column, happened: Column, record: StudyRecord) -> list[Mapping[str, Any]]:

@@ -15,6 +15,8 @@ from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family
 from heldout.results.estimates import Covers
 from heldout.results.extra_fits import PairsOfBlocks
+from heldout.results.headline import headline_of
+from heldout.results.metrics import Metric
 from heldout.results.selection import BEST_BBC, BEST_TT, FOLD_PREDICTORS
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
@@ -32,6 +34,7 @@ class Request:
     test: Any = None
     roles: Mapping[str, Any] = field(default_factory=dict)  # those declared of groups, time, sample_weight, strata
     loss: Any = None
+    positive: Any = None  # the class that scores of one class speak of
     level: float = 0.95
     seed: int = 0
     options: Options | None = None
@@ -60,6 +63,8 @@ class Question:
     test: Any  # the strategy that drew the test splits
     pairs: PairsOfBlocks | None = None  # the extra fits of an interval that needs them
     curve: Study | None = None  # the study of a learning curve; None if not asked for
+    positive: Any = None  # the class that scores of one class speak of
+    asks_loss: bool = True  # whether anyone chose the loss; else it is what learners take by default
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
     remarks: tuple[Finding, ...] = ()  # made before the study ran
@@ -89,9 +94,10 @@ class StudyRecord:
     seconds: Mapping[str, Any]
     frame: str = "pandas"
     no_model: Reference | None = None  # the learner against a constant answer
+    metrics: tuple[Metric, ...] | None = None  # familiar scores; None until they are first asked for
 
 
-VERSION = 2
+VERSION = 3
 
 
 def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,6 +106,8 @@ def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[
     return {
         "version": VERSION,
         "kind": "result",
+        "headline": plain(headline_of(record.about, record.metrics or (), choices_of(record))),
+        "metrics": [plain(one.as_dict()) for one in record.metrics or ()],
         "about": {"call": None, "command": None, **plain(record.about)},
         "verdict": plain(verdict),
         "risk": estimates["risk"],
