@@ -17,6 +17,7 @@ NAMES = (
     "fingerprint",
     "splits",
     "report",
+    "first_screen",
 )
 
 

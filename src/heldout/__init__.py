@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from heldout.api.compare_across import compare_across
     from heldout.api.draw import DrawnSplits, draw, load_splits
     from heldout.api.evaluate import evaluate, explain
+    from heldout.api.named import learner
     from heldout.api.result import Result, load
     from heldout.api.tuned import Tuned
     from heldout.base.errors import HeldoutError
@@ -59,6 +60,7 @@ __all__ = [
     "draw",
     "evaluate",
     "explain",
+    "learner",
     "load",
     "load_model",
     "load_splits",

@@ -131,7 +131,7 @@ def test_7_mixed_types_and_names_that_come_twice() -> None:
     assert all_say(r"X has more than one column named 'a'", refusals(twice, y))
 
 
-@pytest.mark.parametrize("k", [1, 0, -3, 2.5, True, "5"])
+@pytest.mark.parametrize("k", [1, 0, -3, 2.5, True])
 def test_10_folds_that_cannot_be(k: Any) -> None:
     X, y = numbers()
     with pytest.raises(ho.HeldoutError, match=r"k of KFold must be"):
@@ -328,8 +328,8 @@ def test_learners_that_are_none() -> None:
     X, y = numbers()
     with pytest.raises(ho.HeldoutError, match=r"Ridge is a class, not a learner. Pass one made from it: Ridge\(\)"):
         ho.evaluate(Ridge, X, y)
-    with pytest.raises(ho.HeldoutError, match=r"str has no fit"):
-        ho.evaluate("ridge", X, y)
+    with pytest.raises(ho.HeldoutError, match=r"int has no fit"):
+        ho.evaluate(7, X, y)
 
     class Bare:
         def fit(self, X: Any, y: Any) -> Any:

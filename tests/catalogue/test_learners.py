@@ -17,7 +17,7 @@ from sklearn.model_selection import ParameterGrid
 import heldout as ho
 from heldout.api.learners import tuned_learner
 from heldout.base.errors import ColumnError, LearnerError
-from heldout.catalogue.learners import CATALOGUE, default_learner, learner_named, learner_names
+from heldout.catalogue.learners import CATALOGUE, expand_names, learner_named, learner_names
 from heldout.catalogue.preparation import CODED, MOST_ONE_HOT, SCALED, coded_columns, prepare_columns, survey_table
 from heldout.search.simplicity import simplicity
 from heldout.task.column_kinds import column_kinds
@@ -212,9 +212,11 @@ def test_a_learner_says_the_same_of_itself_every_time() -> None:
         assert " at 0x" not in repr(learner_named(name, messy(), classification=suits)[0])
 
 
-def test_defaults_suit() -> None:
+def test_auto_suits() -> None:
     for classification in (True, False):
-        assert default_learner(classification=classification) in learner_names(classification=classification)
+        table = survey_table(messy(), classes=2 * classification)
+        names, _ = expand_names(["auto"], table, classification=classification)
+        assert set(names) <= set(learner_names(classification=classification))
 
 
 @pytest.mark.parametrize(

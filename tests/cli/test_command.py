@@ -21,8 +21,8 @@ from heldout.catalogue.learners import CATALOGUE
 from heldout.cli.completion import LEARNERS
 from heldout.cli.main import main
 from heldout.cli.options import Question
-from heldout.cli.question import target_kind
 from heldout.data.read_table import read_table
+from heldout.task.target import target_kind
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,15 @@
-"""Writes the Python call that repeats a study, as text for its report."""
+"""Calls of Python: the one that repeats a study, as text for its report; and arguments that no function has."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
-from typing import Any
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,9 +20,26 @@ from heldout.losses import Loss
 from heldout.results.study_record import Request
 
 LINE = 78  # characters of a line of code
+Function = TypeVar("Function", bound=Callable[..., Any])
 LONGEST = 4_000  # characters of a learner's repr
 _command: ContextVar[str | None] = ContextVar("heldout command", default=None)
 NOT_OF_THE_QUESTION = ("ledger", "on_event", "journal_detail", "journal_anew", "memory", "queue_seed")
+
+
+def with_our_words(function: Function) -> Function:
+    """Refuse arguments that a function does not have with an error that names the right one."""
+    known = signature(function).parameters
+
+    @wraps(function)
+    def called(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in known:
+                from heldout.base.other_words import unknown_argument
+
+                raise unknown_argument(function.__qualname__.removesuffix(".__init__"), name, known)
+        return function(*args, **given)
+
+    return cast(Function, called)
 
 
 @contextmanager

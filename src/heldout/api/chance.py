@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.api.call_text import with_our_words
 from heldout.api.compare import refuse_coarse_answers
 from heldout.api.evaluate import run_question
 from heldout.api.question import prepare, refuse_stream
@@ -17,6 +18,7 @@ from heldout.base.errors import FitFailed, OptionError, RoleError
 from heldout.base.options import Options
 from heldout.base.rowkeys import Rows, derive
 from heldout.base.shown import Shown, plain
+from heldout.data.stream import target_of
 from heldout.engine.progress import Watch, open_progress
 from heldout.engine.run import Running, run_study
 from heldout.results.study_record import Question, Request
@@ -84,11 +86,13 @@ class ChanceTest(Shown):
         }
 
 
+@with_our_words
 def chance(
     learner: Any,
     X: Any,
     y: Any = None,
     *,
+    target: Any = None,
     permutations: int = 200,
     test: Any = None,
     groups: Any = None,
@@ -138,7 +142,7 @@ def chance(
     refuse_stream(X, who="A test against chance")
     roles = {"groups": groups, "strata": strata}
     request = Request(test=test, roles=roles, loss=loss, positive=positive, level=level, seed=seed, options=options)
-    question = prepare(learner, X, y, request)
+    question = prepare(learner, X, target_of(y, target), request)
     refuse_coarse_answers(question, who="A test against chance")
     if question.pairs is not None and question.pairs.moves_risk:
         raise OptionError(

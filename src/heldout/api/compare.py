@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout.api.call_text import call_of, command_of_now
+from heldout.api.call_text import call_of, command_of_now, with_our_words
 from heldout.api.evaluate import check_data, first_plan, run_question
-from heldout.api.learners import named_learners
+from heldout.api.learners import is_named, named_learners
 from heldout.api.plots import Reported
 from heldout.api.question import checked_name, prepare, refuse_stream
 from heldout.api.result import Result
@@ -22,6 +22,7 @@ from heldout.base.findings import Finding
 from heldout.base.options import Options, parse_answer
 from heldout.base.registered import registered
 from heldout.base.shown import plain
+from heldout.data.stream import target_of
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
@@ -203,11 +204,13 @@ def _row(pair: Pair) -> dict[str, Any]:
     }
 
 
+@with_our_words
 def compare(
     learners: Any,
     X: Any,
     y: Any = None,
     *,
+    target: Any = None,
     test: Any = None,
     groups: Any = None,
     time: Any = None,
@@ -233,9 +236,10 @@ def compare(
     Parameters
     ----------
     learners : dict of estimators, or list
-        Two or more of what :func:`heldout.evaluate` takes, by name. A list gets the names of its classes.
-    X, y, test, groups, time, sample_weight, strata, positive, slices, seed, jobs, backend, progress, checks, ignore,
-    options
+        Two or more of what :func:`heldout.evaluate` takes, by name. In a list, names of the catalogue are their own
+        names, and estimators get those of their classes.
+    X, y, target, test, groups, time, sample_weight, strata, positive, slices, seed, jobs, backend, progress, checks,
+    ignore, options
         As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits. The data are looked at once.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
@@ -279,7 +283,7 @@ def compare(
         options=options,
     )
     named = named_learners(learners)
-    questions = ask_all(named, X, y, request)
+    questions = ask_all(named, X, target_of(y, target), request)
     options = next(iter(questions.values())).options
     how = Running(jobs=jobs, backend=backend, progress=bar, options=options, journal=journal)
     call = call_of(named, replace(request, name=name), verb="compare", rope=rope)
@@ -291,6 +295,10 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
     refuse_stream(X, who="A comparison")
     if request.test is not None:  # pairs from a generator are read once, for all learners
         request = replace(request, test=as_strategy(request.test))
+    if any(map(is_named, learners.values())):
+        from heldout.api.named import by_name
+
+        learners, X, request = by_name(learners, X, y, request)
     questions: dict[str, Question] = {}
     for name, learner in learners.items():
         try:
@@ -361,7 +369,11 @@ def answer_all(
             "call": call,
             "command": command_of_now(),
         },
-        remarks=(*checks.findings, *((LOOKED_BEFORE,) if history is not None and history.past else ())),
+        remarks=(
+            *first.remarks,
+            *checks.findings,
+            *((LOOKED_BEFORE,) if history is not None and history.past else ()),
+        ),
         checks=checks.summary,
         frame=first.task.frame,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout.api.call_text import with_our_words
 from heldout.api.compare import Comparison, answer_all, ask_all, chances_and_verdict, check_rope
 from heldout.api.learners import named_learners
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
@@ -77,6 +78,7 @@ class AcrossComparison(Shown):
         }
 
 
+@with_our_words
 def compare_across(
     learners: Any,
     datasets: Mapping[str, Any],

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
-from heldout.api.call_text import command_of_now
+from heldout.api.call_text import command_of_now, with_our_words
 from heldout.api.final import StudyHandles, chooses_on_all_rows, pose_on_all_rows, price_choice
 from heldout.api.question import prepare
 from heldout.api.result import Result
@@ -41,6 +41,7 @@ from heldout.study.study import TEST, Study
 from heldout.task import Task
 
 
+@with_our_words
 def evaluate(
     learner: Any,
     X: Any,
@@ -70,17 +71,19 @@ def evaluate(
 
     Parameters
     ----------
-    learner : estimator
+    learner : estimator, str or list of str
         Any scikit-learn estimator or Pipeline, a :class:`~heldout.Tuned` (then this is nested), a ``GridSearchCV`` or
-        ``RandomizedSearchCV``, or ``FrozenEstimator(model)`` for a predictor already fitted.
+        ``RandomizedSearchCV``, or ``FrozenEstimator(model)`` for a predictor already fitted. Or names such as "ridge",
+        "boosting" or "auto", for which :func:`heldout.learner` makes the learner; several compete.
     X, y : array-like
         The data: numpy, scipy sparse, pandas or polars. With a frame, `y` and the roles may name columns. A path of a
         .csv or .tsv file is read; a Parquet file or folder, or a Dask data frame, may be larger than memory and is
         read in passes, for learners with sufficient statistics: see docs/streaming.md.
     target : str, optional
         Another name for `y`, where it names a column.
-    test : int, splitter or pairs of row arrays, optional
-        Which rows are held out to estimate the risk. None: ``KFold(5)``, or ``Forward(5)`` when time is declared.
+    test : int, splitter, str or pairs of row arrays, optional
+        Which rows are held out to estimate the risk; text is read as the command reads it, as in "kfold:5x3". None:
+        ``KFold(5)``, or ``Forward(5)`` when time is declared.
     groups, time, sample_weight, strata : array-like or column name, optional
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
@@ -144,6 +147,7 @@ def evaluate(
     return run_question(question, how)
 
 
+@with_our_words
 def explain(
     learner: Any,
     X: Any,

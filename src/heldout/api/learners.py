@@ -18,7 +18,6 @@ from sklearn.utils import get_tags
 from heldout.api.tuned import Tuned
 from heldout.base.errors import LearnerError
 from heldout.base.rowkeys import Rows, derive
-from heldout.catalogue.learners import families_named
 from heldout.losses import Loss, resolve_losses, score_loss
 from heldout.search.search import Candidates, Family, Search, build_candidates
 from heldout.splits import as_strategy
@@ -65,6 +64,8 @@ def tuned_learner(names: Iterable[str], X: pd.DataFrame, *, classification: bool
     >>> list(tuned_learner(["ridge", "knn"], X, classification=False, validation=3).estimator)
     ['ridge', 'knn']
     """
+    from heldout.catalogue.learners import families_named
+
     of_families = {name: options.pop(name) for name in ("table", "spaces", "allow_import") if name in options}
     families = families_named(names, X, classification=classification, loss=options.get("loss"), **of_families)
     if len(families) == 1:
@@ -72,6 +73,13 @@ def tuned_learner(names: Iterable[str], X: pd.DataFrame, *, classification: bool
         if not space:
             return estimator
     return Tuned(families, **options)
+
+
+def is_named(learner: Any) -> bool:
+    """Return whether a learner is given by name, or by several names that compete."""
+    return isinstance(learner, str) or (
+        isinstance(learner, list | tuple) and len(learner) > 0 and all(isinstance(name, str) for name in learner)
+    )
 
 
 def check_learner(learner: Any) -> None:
@@ -82,7 +90,8 @@ def check_learner(learner: Any) -> None:
         )
     if not hasattr(learner, "fit"):
         raise LearnerError(
-            f"A learner is a scikit-learn estimator or Pipeline, or a Tuned; {type(learner).__name__} has no fit."
+            "A learner is a scikit-learn estimator or Pipeline, a Tuned, or a name such as 'ridge'; "
+            f"{type(learner).__name__} has no fit."
         )
     if not hasattr(learner, "get_params"):
         raise LearnerError(
@@ -187,16 +196,18 @@ def _error_score(value: Any) -> float | str | None:
 
 
 LONGEST = 100  # characters of a name
-WAYS = "Pass a dict of names and estimators: {'ridge': Ridge(), 'forest': RandomForestRegressor()}"
+WAYS = "Pass names, as in ['ridge', 'forest'], or a dict of names and estimators: {'ridge': Ridge(), 'mean': 'dummy'}"
 
 
 def named_learners(learners: Any) -> dict[str, Any]:
     """Return two or more learners by name, from a dict, or from a list, where class names serve as names.
 
     >>> from sklearn.linear_model import Lasso, Ridge
-    >>> list(named_learners([Ridge(), Lasso(), Ridge(alpha=10)]))
-    ['Ridge', 'Lasso', 'Ridge 2']
+    >>> list(named_learners([Ridge(), Lasso(), Ridge(alpha=10), "knn+tree"]))
+    ['Ridge', 'Lasso', 'Ridge 2', 'knn+tree']
     """
+    if isinstance(learners, str):
+        learners = [name.strip() for name in learners.split(",") if name.strip()]
     if isinstance(learners, Mapping):
         named = dict(learners)
     elif isinstance(learners, list | tuple) and not any(isinstance(one, tuple) for one in learners):
@@ -210,6 +221,8 @@ def named_learners(learners: Any) -> dict[str, Any]:
             raise LearnerError(f"A learner's name is shown to people, but {name!r} is no printable text. {WAYS}.")
         if len(name) > LONGEST:
             raise LearnerError(f"A learner's name has at most {LONGEST} characters, but {name[:20] + '…'!r} has more.")
+        if is_named(learner):
+            continue
         try:
             check_learner(learner)
         except LearnerError as error:
@@ -221,6 +234,7 @@ def named_learners(learners: Any) -> dict[str, Any]:
 
 
 def _by_class(learners: Any) -> dict[str, Any]:
+    learners = dict.fromkeys(learners) if all(isinstance(one, str) for one in learners) else learners
     named: dict[str, Any] = {}
     times: Counter[str] = Counter()
     for learner in learners:
@@ -232,6 +246,8 @@ def _by_class(learners: Any) -> dict[str, Any]:
 
 def _class_name(learner: Any) -> str:
     """Return the class name of a Pipeline's last step, or of a search with what it tunes, such as "Tuned Ridge"."""
+    if isinstance(learner, str):
+        return learner
     if isinstance(learner, Pipeline):
         return _class_name(learner.steps[-1][1])
     inner = getattr(learner, "estimator", None)

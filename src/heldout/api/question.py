@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of
-from heldout.api.learners import as_search, is_frozen
+from heldout.api.learners import as_search, is_frozen, is_named
 from heldout.audit.study_checks import accept_mode
 from heldout.audit.trap import parse_ignore
 from heldout.base.errors import (
@@ -57,6 +57,12 @@ LONGEST_NAME = 100  # characters
 
 def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     """Turn the user's arguments into a checked question, about data in memory or about a stream."""
+    given = learner
+    if is_named(learner):
+        from heldout.api.named import by_name
+
+        learners, X, request = by_name({"": learner}, X, y, request)
+        learner = learners[""]
     options, seed = checked_options(request), int(request.seed)
     asked = {"learner": learner, "seed": seed, "level": float(request.level), "options": options}
     asked |= {"checks": accept_mode(request.checks), "ignore": parse_ignore(request.ignore, also=RULES)}
@@ -96,8 +102,9 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
         positive=positive_class(request.positive, task.classes, classification=task.classification),
         asks_loss=_is_asked(request.loss, reported),
-        call=call_of(learner, request),
+        call=call_of(given, request),
         slices=slices,
+        remarks=request.remarks,
     )
     if question.checks != "all":
         return question

@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from heldout.api.call_text import with_our_words
 from heldout.api.tuning import fit_tuned, routed_fit_params
 from heldout.base.errors import LearnerError, OptionError
 from heldout.base.options import Options
@@ -158,6 +159,7 @@ class Tuned(ShownTuned, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc
     # Roles are ours: every level of splitting obeys them, so routing always hands them over.
     __metadata_request__fit = {"groups": True, "time": True, "strata": True}  # noqa: RUF012
 
+    @with_our_words
     def __init__(
         self,
         estimator: Any,

@@ -13,6 +13,7 @@
     ├── SpaceError (ValueError)      a space of candidates that cannot be
     ├── LearnerError (TypeError, ValueError)  a learner heldout cannot take
     ├── OptionError (ValueError)     an option that is unknown or senseless
+    │   └── UnknownArgument (TypeError)  an argument that a function does not have
     ├── PredictionError (ValueError) a predictor that answered nonsense
     ├── FitFailed (RuntimeError, ValueError)  no fit worked, so there is no result
     ├── BackendError (RuntimeError)  the workers could not do their work
@@ -141,6 +142,10 @@ class LearnerError(HeldoutError, TypeError, ValueError):
 
 class OptionError(HeldoutError, ValueError):
     """An option is unknown or makes no sense here."""
+
+
+class UnknownArgument(OptionError, TypeError):
+    """A function has no such argument."""
 
 
 class PredictionError(HeldoutError, ValueError):

@@ -17,6 +17,7 @@ PUBLIC = {
     "DrawnSplits": "heldout.api.draw",
     "evaluate": "heldout.api.evaluate",
     "explain": "heldout.api.evaluate",
+    "learner": "heldout.api.named",
     "SavedModel": "heldout.models.model",
     "load_model": "heldout.models.model",
     "save_model": "heldout.models.model",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,39 @@ def parse_spaces(texts: Iterable[str]) -> dict[str, dict[str, list[Any] | None] 
             continue
         raise SpaceError(f"The space of {place} is given twice. Give it once.")
     return spaces
+
+
+def as_spaces(space: Any, names: Sequence[str]) -> dict[str, dict[str, list[Any] | None] | None] | None:
+    """Return the spaces of learners from a dict: of parameters for a single learner, or of such dicts by learner.
+
+    Values are listed, a single value, or written as in `parse_values`; None fixes a parameter or a learner.
+
+    >>> as_spaces({"n_neighbors": np.array([1, 3]), "weights": None}, ["knn"])
+    {'knn': {'n_neighbors': [1, 3], 'weights': None}}
+    >>> as_spaces({"ridge": {"alpha": "log:0.01:100:3"}, "knn": None}, ["ridge", "knn"])
+    {'ridge': {'alpha': [0.01, 1.0, 100.0]}, 'knn': None}
+    """
+    if space is None:
+        return None
+    if not isinstance(space, Mapping):
+        raise SpaceError(f"space= is a dict of parameters and values, {{'alpha': [0.1, 1, 10]}}, not {space!r}.")
+    if len(names) == 1 and names[0] not in space and not any(isinstance(one, Mapping) for one in space.values()):
+        space = {names[0]: space}
+    for learner, values in space.items():
+        if not (values is None or isinstance(values, Mapping)):
+            raise SpaceError(f"With several learners, each has a space of its own: {{{learner!r}: {{'alpha': [1]}}}}.")
+    return {
+        learner: None if values is None else {name: _listed(one, f"{learner}.{name}") for name, one in values.items()}
+        for learner, values in space.items()
+    }
+
+
+def _listed(values: Any, place: str) -> list[Any] | None:
+    if isinstance(values, str):
+        return parse_values(values, place)
+    if values is None or isinstance(values, list):
+        return values
+    return values.tolist() if isinstance(values, np.ndarray) else list(values) if np.iterable(values) else [values]
 
 
 def parse_values(text: str, place: str) -> list[Any] | None:

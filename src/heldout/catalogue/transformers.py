@@ -14,6 +14,7 @@ from sklearn.preprocessing import TargetEncoder
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout.base.registered import registered
+from heldout.task.arrays import as_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +24,10 @@ _DAY = 86_400.0
 
 
 class _Reading(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of transformers of data frames that accept missing values and remember the column names."""
+    """Base of transformers that accept missing values and remember the column names; they look at pandas frames.
+
+    They take polars frames and arrays too, so that a Pipeline of the catalogue takes what scikit-learn takes.
+    """
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Remember the column names."""
@@ -47,6 +51,7 @@ class AsText(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the frame as text."""
+        X = as_pandas(X)
         return X.astype(object).where(X.notna(), MISSING).map(str)
 
 
@@ -61,7 +66,7 @@ class AsNumbers(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the frame as floats."""
-        return X.astype(np.float64)
+        return as_pandas(X).astype(np.float64)
 
 
 @registered
@@ -70,12 +75,14 @@ class FillVoid(OneToOneFeatureMixin, _Reading):  # type: ignore[misc]
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Remember the columns, and which of them have no value."""
-        self.void_ = list(X.columns[X.isna().all()])
+        self.void_ = np.flatnonzero(as_pandas(X).isna().all()).tolist()
         return super().fit(X)
 
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with those columns set to 0."""
-        return X.assign(**dict.fromkeys(self.void_, 0.0))
+        X = as_pandas(X).copy()
+        X[X.columns[self.void_]] = 0.0
+        return X
 
 
 @registered
@@ -150,6 +157,7 @@ class DateParts(_Reading):
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Find the columns that have times of day."""
         super().fit(X)
+        X = as_pandas(X)
         self.timed_ = [name for name in X.columns if X[name].dtype.kind == "M" and _has_times(X[name])]
         self.names_ = list(self._table(X.iloc[:1]).columns)
         return self
@@ -157,7 +165,7 @@ class DateParts(_Reading):
     def transform(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return the parts of each date."""
         check_is_fitted(self)
-        return self._table(X)
+        return self._table(as_pandas(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the name of each part: its column's name and what it is."""
@@ -218,6 +226,8 @@ class TextParts(_Reading):
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Learn the words of each column, and the SVD of their weights."""
         super().fit(X)
+        X = as_pandas(X)
+        self.names_ = list(X.columns)
         self.vectorizers_ = [self._words_of(_prose(X[name])) for name in X.columns]
         self.directions_ = [self._directions_of(*pair) for pair in zip(X.items(), self.vectorizers_, strict=True)]
         return self
@@ -225,6 +235,7 @@ class TextParts(_Reading):
     def transform(self, X: pd.DataFrame) -> NDArray[np.float64]:
         """Return the weights or components of each text."""
         check_is_fitted(self)
+        X = as_pandas(X)
         columns = [np.zeros((len(X), 0))]
         for (_, values), words, directions in zip(X.items(), self.vectorizers_, self.directions_, strict=True):
             if words is not None:
@@ -236,7 +247,7 @@ class TextParts(_Reading):
         """Return the name of each number: its column, and the word or the component's number."""
         check_is_fitted(self)
         names: list[str] = []
-        for name, words, directions in zip(self.feature_names_in_, self.vectorizers_, self.directions_, strict=True):
+        for name, words, directions in zip(self.names_, self.vectorizers_, self.directions_, strict=True):
             if words is not None:
                 parts = words.get_feature_names_out() if directions is None else range(directions.n_components)
                 names += [f"{name}_{part}" for part in parts]

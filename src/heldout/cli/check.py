@@ -11,7 +11,7 @@ import click
 from heldout.base.errors import ColumnError, OptionError, SplitError
 from heldout.cli.help import GroupedCommand
 from heldout.cli.options import FINDINGS, OF_A_FILE, SPLITS, Question, with_options
-from heldout.cli.output import FAIL_ON, NEVER, SEVERITIES, echo_json
+from heldout.cli.output import FAIL_ON, NEVER, SEVERITIES, as_option, echo_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,9 +82,10 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
 
 def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
     """Return the table, a description of it for the user, and the arguments of `check`."""
-    from heldout.cli.question import check_columns, file_options, read_rows, rows_with_target, target_kind
+    from heldout.cli.question import check_columns, file_options, read_rows, rows_with_target
     from heldout.cli.splits import drawn_splits
     from heldout.data.read_table import open_table
+    from heldout.task.target import target_kind
 
     if asked["test"] and asked["split"]:
         raise OptionError("--test and --split both say which rows are for test. Give one of them.")
@@ -101,7 +102,8 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
     if frame.shape[1] <= len(roles) - bool(asked["split"]):
         raise ColumnError(f"No column of {file!r} is left to look at: all are the target, roles, or dropped.")
     classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"])
-    head = {"data": f"{file}: {len(frame):,} rows", **head, **notes, "target": f"{asked['target']}: {why}"}
+    said = f"{asked['target']}: {why.worded(as_option)}"
+    head = {"data": f"{file}: {len(frame):,} rows", **head, **notes, "target": said}
     arguments = {name: asked[name] for name in ("groups", "time", "ignore", "seed")}
     arguments |= {"y": asked["target"], "sample_weight": asked["weights"], "most_rows": asked["rows"]}
     return frame, head, {**arguments, "test": test, "classification": classification}

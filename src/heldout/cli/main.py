@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
 
 from heldout import __version__
-from heldout.base.errors import BackendError, FitFailed, HeldoutError, did_you_mean
+from heldout.base.errors import BackendError, FitFailed, HeldoutError, Sentence, did_you_mean
 from heldout.base.words import line
 from heldout.cli.advise import advise
 from heldout.cli.check import check
@@ -22,7 +22,7 @@ from heldout.cli.evaluate import evaluate, explain
 from heldout.cli.help import HelpContext
 from heldout.cli.ledger import ledger
 from heldout.cli.options import INCOMPLETE, INTERRUPTED, UNREAD, WRONG_USE
-from heldout.cli.output import as_option
+from heldout.cli.output import as_option, collect_later
 from heldout.cli.predict import predict
 from heldout.cli.report import report
 from heldout.cli.run_options import how_to_go_on, interrupted_words, interruptible, remember_arguments
@@ -35,6 +35,11 @@ class Commands(click.Group):
     """Turns heldout's own errors into a line on stderr and an exit code, and suggests the nearest command name."""
 
     context_class = HelpContext
+
+    def main(self, args: Sequence[str] | None = None, *more: Any, **others: Any) -> Any:
+        if args is None:  # a program of its own, and no call from Python
+            collect_later()
+        return super().main(args, *more, **others)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         remember_arguments(ctx, args)
@@ -59,6 +64,16 @@ class Commands(click.Group):
                 _fail(ctx, text, INCOMPLETE, may_go_on=isinstance(error, BackendError))
             except HeldoutError as error:
                 _fail(ctx, error.worded(as_option), WRONG_USE)
+            except click.NoSuchOption as error:
+                from heldout.base.other_words import ARGUMENTS, our_argument
+
+                name = error.option_name.lstrip("-").replace("-", "_")
+                known = [] if error.ctx is None else [one.name for one in error.ctx.command.params]
+                if name not in ARGUMENTS:
+                    raise
+                word = our_argument(name, ["sample_weight", *known])
+                told = word.worded(as_option) if isinstance(word, Sentence) else word
+                raise click.UsageError(f"There is no option {error.option_name}. {told}", ctx=error.ctx) from None
             except KeyboardInterrupt:
                 click.echo(interrupted_words(ctx), err=True)
                 ctx.exit(INTERRUPTED)

@@ -10,34 +10,33 @@ import click
 import numpy as np
 import pandas as pd
 
-from heldout.api.learners import tuned_learner
+from heldout.api.named import Columns, learner_of, read_columns, remarks, split_names
 from heldout.api.question import prepare as check_question
 from heldout.api.tuned import Tuned
 from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, TargetError, did_you_mean
+from heldout.base.findings import Finding
 from heldout.base.options import Options
 from heldout.base.words import listed
-from heldout.catalogue.learners import default_learner, expand_names, imported_name
-from heldout.catalogue.preparation import Table, survey_table
+from heldout.catalogue.learners import AUTO, expand_names, imported_name
+from heldout.catalogue.preparation import Table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import OF_A_FILE, SETTINGS, Question
+from heldout.cli.output import as_option, loaded
 from heldout.cli.splits import ROWS, split_column, splits_of, splits_text
-from heldout.data.amounts import plain_numbers
 from heldout.data.compressed import TableFile
 from heldout.data.read_table import open_table, read_source
 from heldout.results.study_record import Question as PosedQuestion
 from heldout.results.study_record import Request
-from heldout.task.column_kinds import IDENTIFIERS, NUMBERS, ONE, kind_named
+from heldout.task.column_kinds import NUMBERS, ONE, kind_named
 from heldout.task.source import Source, rows_from, some_rows, source_of_now
-from heldout.task.target import few_enough_for_classes, looks_like_classes
+from heldout.task.target import first_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TableInfo:
     """Holds the table of a question, and what was found in it."""
 
-    frame: pd.DataFrame  # without the columns that are dropped or mark held-out rows
-    X: pd.DataFrame
-    table: Table
+    columns: Columns
     question: Question  # with the kind of the target and the time columns filled in
     splits: Mapping[str, Any]  # of test and validation, as the library takes them
     slices: Mapping[str, Any] | None  # the columns that make subgroups, which need not be learned from
@@ -54,6 +53,7 @@ class PreparedQuestion:
     test: Any
     slices: Mapping[str, Any] | None
     head: dict[str, str]  # what was understood, for people
+    remarks: tuple[Finding, ...] = ()  # on columns and learners that are left out
 
     @property
     def options(self) -> Options:
@@ -80,61 +80,54 @@ class PreparedQuestion:
         asked = self.question
         roles = {"groups": asked.groups, "time": asked.time, "sample_weight": asked.weights, "strata": asked.strata}
         own = {name: getattr(asked, name) for name in ("positive", "level", "seed", "checks", "ignore", "name")}
-        return Request(test=self.test, roles=roles, loss=list(asked.loss) or None, slices=self.slices, **own)
+        loss = list(asked.loss) or None
+        return Request(test=self.test, roles=roles, loss=loss, slices=self.slices, remarks=self.remarks, **own)
 
 
 def prepare(question: Question) -> PreparedQuestion:
     """Read the data, infer the kind of the target, and build the learner, which chooses between all names given."""
     info = read_question(question)
-    given = _names(question)
-    if question.learner and not given:
+    given = split_names(question.learner) if question.learner else [AUTO]
+    if not given:
         raise OptionError(f"{question.called('learner')} names no learner. Name one, or leave it out.")
-    given = given or [default_learner(classification=bool(info.question.classification))]
-    names, left_out = _expanded(given, info)
-    learner = _learner(names, info, parse_spaces(question.space))
+    learner, names, left_out = _learner(given, info, parse_spaces(question.space))
     without = "; ".join(f"without {name}: {reason}" for name, reason in left_out.items())
     words = ", ".join(names) + (f" ({without})" if without else "")
-    return _prepared(learner, [learner], info, names=names, words=words)
+    return _prepared(learner, [learner], info, names=names, words=words, left_out=left_out)
 
 
 def prepare_several(question: Question) -> PreparedQuestion:
     """Prepare a comparison: each name is a learner; names joined by + form one that chooses between them."""
     info = read_question(question)
-    names = tuple(dict.fromkeys(_names(question)))
+    names = tuple(dict.fromkeys(name.strip() for text in question.learner for name in text.split(",") if name.strip()))
     if len(names) < 2:
         raise OptionError(
             f"A comparison takes two learners or more, and here {'is 1' if names else 'are none'}. Name them: "
             "--learner ridge,forest."
         )
     learners: dict[str, Any] = {}
+    left_out: dict[str, str] = {}
     spaces = parse_spaces(question.space)
     unused = set(spaces)
+    table, kind = info.columns.table, info.columns.classification
     for name in names:
-        members, _ = _expanded([part.strip() for part in name.split("+") if part.strip()], info)
+        members, without = expand_names(split_names(name), table, classification=kind, loss=list(question.loss) or None)
         of_members = {name: spaces[name] for name in map(imported_name, members) if name in spaces}
+        learners[name], *_ = _learner(members, info, of_members)
         unused -= set(of_members)
-        learners[name] = _learner(members, info, of_members)
+        left_out |= without
     if unused:
         raise OptionError(f"--space {min(unused)}: no learner of that name is compared.")
-    return _prepared(learners, learners.values(), info, names=names, words=", ".join(names))
+    return _prepared(learners, learners.values(), info, names=names, words=", ".join(names), left_out=left_out)
 
 
-def _names(question: Question) -> list[str]:
-    return [name.strip() for text in question.learner for name in text.split(",") if name.strip()]
-
-
-def _expanded(names: Iterable[str], info: TableInfo) -> tuple[tuple[str, ...], dict[str, str]]:
+def _learner(
+    names: Iterable[str], info: TableInfo, spaces: Mapping[str, Any]
+) -> tuple[Any, tuple[str, ...], dict[str, str]]:
     asked = info.question
-    return expand_names(names, info.table, classification=bool(asked.classification), loss=list(asked.loss) or None)
-
-
-def _learner(names: Iterable[str], info: TableInfo, spaces: Mapping[str, Any]) -> Any:
-    asked = info.question
-    return tuned_learner(
+    return learner_of(
         names,
-        info.X,
-        classification=bool(asked.classification),
-        table=info.table,
+        info.columns,
         spaces=spaces,
         allow_import=asked.allow_import,
         validation=info.splits["validation"],
@@ -145,7 +138,13 @@ def _learner(names: Iterable[str], info: TableInfo, spaces: Mapping[str, Any]) -
 
 
 def _prepared(
-    learner: Any, learners: Iterable[Any], info: TableInfo, *, names: tuple[str, ...], words: str
+    learner: Any,
+    learners: Iterable[Any],
+    info: TableInfo,
+    *,
+    names: tuple[str, ...],
+    words: str,
+    left_out: Mapping[str, str],
 ) -> PreparedQuestion:
     asked = info.question
     tuned = any(isinstance(learner, Tuned) for learner in learners)
@@ -164,18 +163,22 @@ def _prepared(
         test=splits_text(asked, "test"),
         validation=splits_text(asked, "validation") if tuned else None,
     )
+    identifiers = info.columns.identifiers
+    keep = _way_to_keep(identifiers, _types(asked))
     return PreparedQuestion(
         learner=learner,
-        frame=info.frame,
+        frame=info.columns.X,
         question=settled,
         test=info.splits["test"],
         slices=info.slices,
         head={**info.head, "learner": words},
+        remarks=remarks(identifiers, left_out, keep=keep and f"{keep}."),
     )
 
 
 def read_question(question: Question) -> TableInfo:
     """Read the table, and determine the roles of its columns and the kind of its target."""
+    loaded()
     if "\0" in question.data:
         raise InputError(f"{question.called('data')} {question.data!r} is no name that a file can have.")
     types = _types(question)
@@ -196,26 +199,21 @@ def read_question(question: Question) -> TableInfo:
     slices = {name: frame[name] for name in question.slices} or None
     splits = {level: splits_of(question, level, frame) for level in ("test", "validation")}
     frame = frame.drop(columns=list(dict.fromkeys([*question.drop, *marks])))
-    frame, table, notes = _without_identifiers(frame, roles, types, notes)
-    X = frame.drop(columns=roles)
-    if not X.shape[1]:
+    columns = read_columns(
+        frame, frame.drop(columns=roles), frame[question.target], types=types, classification=question.classification
+    )
+    notes = _with_identifiers(notes, columns.identifiers, types)
+    if not columns.table.columns:
         why = f" ({notes['left out']})" if "left out" in notes else ""
         raise ColumnError(f"No column of {file!r} is left to learn from: all are the target, roles, or dropped{why}.")
+    X = columns.X.drop(columns=roles)
     _refuse_infinite(X, file)
     _check_times(frame, question)
-    target = frame[question.target]
-    classification, why = target_kind(target, wanted=question.classification)
-    table = replace(table, classes=int(target.nunique()) if classification else 0)
     head = {"study": question.study.path} if question.study is not None else {}
-    head |= {
-        "data": _data_words(X, table, file),
-        **said,
-        **_types_words(table),
-        **notes,
-        "target": f"{question.target}: {why}",
-    }
-    question = replace(question, classification=classification)
-    return TableInfo(frame=frame, X=X, table=table, question=question, splits=splits, slices=slices, head=head)
+    head |= {"data": _data_words(X, columns.table, file), **said, **_types_words(columns.table), **notes}
+    head["target"] = f"{question.target}: {columns.kind.worded(as_option)}"
+    question = replace(question, classification=columns.classification)
+    return TableInfo(columns=columns, question=question, splits=splits, slices=slices, head=head)
 
 
 def file_options(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -269,49 +267,6 @@ def missing_texts(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(part.strip() for part in text.split(","))
 
 
-def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, str]:
-    """Return whether the target is classes, as requested or inferred, and the reason in words."""
-    is_bool = pd.api.types.is_bool_dtype(target.dtype)
-    numeric = pd.api.types.is_numeric_dtype(target.dtype) and not is_bool
-    if target.dtype.kind in "mM":
-        raise TargetError(f"The target {target.name!r} holds dates. Turn it into a number, such as days from a date.")
-    if wanted is False and not numeric:
-        raise TargetError(
-            f"--regression needs numbers, but the target {target.name!r} holds {_first_text(target)}. "
-            "Leave --regression out for classification."
-        )
-    values = target.dropna()
-    count = int(values.nunique())
-    if not numeric:
-        _refuse_mixed(values, count, wanted=wanted)
-    if wanted is not None:
-        return wanted, f"{count} classes, as asked" if wanted else "numbers, as asked"
-    if not numeric:
-        return True, f"{count} classes"
-    if looks_like_classes(values.to_numpy(dtype=float)):
-        return True, f"{count} classes, being {count} whole numbers (--regression if they are amounts)"
-    return False, "numbers"
-
-
-def _refuse_mixed(values: pd.Series[Any], count: int, *, wanted: bool | None) -> None:
-    """Refuse numbers with a text among them, which would each become a class, and texts that never repeat."""
-    if few_enough_for_classes(count, len(values)):
-        return
-    texts = values.astype(str)
-    amounts = texts.isin(list(plain_numbers(texts.unique())[0]))
-    if wanted is None and len(values) / 2 < amounts.sum() < len(values):
-        row, text = values.index[~amounts][0], str(values[~amounts].iloc[0])
-        raise TargetError(
-            f"The target {values.name!r} holds numbers and, in {some_rows([row])}, the text {text[:40]!r}. Correct it, "
-            "name it by --missing if it stands for a missing value, or add --classification if the numbers are classes."
-        )
-    if count == len(values):
-        raise TargetError(
-            f"The target {values.name!r} is {_first_text(values)}, and no two rows have the same, so that there "
-            f"are no classes to learn. If these are amounts, --type {values.name}=number says which is no number."
-        )
-
-
 def without_row_numbers(frame: pd.DataFrame, used: Collection[str]) -> tuple[pd.DataFrame, dict[str, str]]:
     """Drop an unnamed first column that counts rows, as tables saved with an index have; return a note on it."""
     first = frame.columns[0]
@@ -347,21 +302,18 @@ def _types(question: Question) -> dict[str, str]:
     return kinds
 
 
-def _without_identifiers(
-    frame: pd.DataFrame, roles: list[str], types: dict[str, str], notes: dict[str, str]
-) -> tuple[pd.DataFrame, Table, dict[str, str]]:
-    """Drop identifier columns, which nothing can be learned from, and add a note on them."""
-    X = frame.drop(columns=roles)
-    table = survey_table(X, types=types)
-    names = table.kinds[IDENTIFIERS]
+def _with_identifiers(notes: dict[str, str], names: Collection[str], types: Mapping[str, str]) -> dict[str, str]:
+    """Add a note on identifier columns, which are left out since nothing can be learned from them."""
     if not names:
-        return frame, table, notes
-    inferred = [name for name in names if name not in types]
-    way_out = f"; --type {inferred[0]}=category keeps it" if inferred else ""
+        return notes
     word = "identifiers, which tell rows apart" if len(names) > 1 else "an identifier, which tells rows apart"
-    left_out = "; ".join(filter(None, [notes.get("left out"), f"{listed(names)} ({word}{way_out})"]))
-    kept = survey_table(X.drop(columns=names), types=types)
-    return frame.drop(columns=names), kept, {**notes, "left out": left_out}
+    note = f"{listed(list(names))} ({'; '.join(filter(None, [word, _way_to_keep(names, types)]))})"
+    return {**notes, "left out": "; ".join(filter(None, [notes.get("left out"), note]))}
+
+
+def _way_to_keep(names: Iterable[str], types: Mapping[str, str]) -> str:
+    inferred = [name for name in names if name not in types]
+    return f"--type {inferred[0]}=category keeps it" if inferred else ""
 
 
 def _data_words(X: pd.DataFrame, table: Table, file: str) -> str:
@@ -408,14 +360,8 @@ def _check_times(frame: pd.DataFrame, question: Question) -> None:
         times = frame[name]
         if not (pd.api.types.is_numeric_dtype(times.dtype) or times.dtype.kind in "mM"):
             raise RoleError(
-                f"--time {name} holds {_first_text(times)}. Times are numbers, or dates written as 2024-01-31."
+                f"--time {name} holds {first_text(times)}. Times are numbers, or dates written as 2024-01-31."
             )
-
-
-def _first_text(values: pd.Series[Any]) -> str:
-    """Return what a column holds instead of numbers, for an error."""
-    present = values.dropna()
-    return f"text ({str(present.iloc[0])!r})" if len(present) else "nothing but missing values"
 
 
 def _with_times(question: Question, names: Collection[str]) -> Question:

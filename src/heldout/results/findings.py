@@ -30,6 +30,7 @@ def findings_of(question: Question, outcome: Outcome, losses: TestLosses) -> lis
     """Return all findings of a finished study."""
     task, study = question.task, outcome.study
     return [
+        *question.remarks,
         *_of_splits(task, question.study),
         *_of_classes(task, study, losses),
         *findings_of_fits(outcome),

@@ -54,6 +54,7 @@ class Request:
     options: Options | None = None
     slices: Any = None
     name: str | None = None  # what the study is called
+    remarks: tuple[Finding, ...] = ()  # on what a learner by name leaves out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -86,6 +87,7 @@ class Question:
     stream: QuestionOfStream | None = None  # None for data in memory
     slices: tuple[Slice, ...] = ()
     yardsticks: Yardsticks | None = None  # the extra fits of checks="all"
+    remarks: tuple[Finding, ...] = ()  # made before the study ran
 
     @property
     def has_one_test_set(self) -> bool:

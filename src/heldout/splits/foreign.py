@@ -117,6 +117,10 @@ def strategy_of(value: Any) -> Strategy:
         if isinstance(value, bool):
             raise SplitError(f"{value!r} is not a number of folds. {WAYS}.")
         return KFold(int(value))
+    if isinstance(value, str):
+        from heldout.splits.parse import parse
+
+        return parse(value)
     if isinstance(value, type):
         raise SplitError(
             f"{value.__name__} is a class, not a splitter. Pass one made from it, such as {value.__name__}(5)."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 
 from heldout.base.errors import SplitError, did_you_mean
 from heldout.splits.forward import Forward
@@ -19,12 +20,16 @@ def parse(text: str) -> Strategy:
 
     Examples
     --------
-    >>> parse("kfold:5x3"), parse("holdout:0.2"), parse("holdout:100")
-    (KFold(5, repeats=3), Holdout(0.2), Holdout(rows=100))
+    >>> parse("kfold:5x3"), parse("10"), parse("holdout:0.2"), parse("holdout:100")
+    (KFold(5, repeats=3), KFold(10), Holdout(0.2), Holdout(rows=100))
     """
     name, *arguments = text.strip().lower().split(":")
+    if name.isdecimal() and not arguments:
+        name, arguments = "kfold", [name]
     if name not in _READERS:
-        raise SplitError(f"Unknown splits {text!r}. {did_you_mean(name, _READERS)}")
+        ours = our_splits(text)
+        near = did_you_mean(name, _READERS) if ours is None else f"Write {ours}."
+        raise SplitError(f"Unknown splits {text!r}. {near}")
     form, most, read = _READERS[name]
     if len(arguments) > most:
         raise SplitError(f"{text!r} says too much. Write it as {form}.")
@@ -34,6 +39,32 @@ def parse(text: str) -> Strategy:
         raise
     except ValueError:
         raise SplitError(f"{text!r} cannot be read. Write it as {form}.") from None
+
+
+# What other libraries call a way to hold rows out: in lower case, without blanks, "_", "-" and brackets.
+_CALLED: Mapping[str, str] = {
+    **dict.fromkeys(("cv", "k", "folds", "crossval", "crossvalidation"), "kfold"),
+    **dict.fromkeys(("stratified", "stratifiedkfold", "skf"), "kfold"),  # KFold is stratified by itself
+    **dict.fromkeys(("groupkfold", "grouped", "group", "stratifiedgroupkfold"), "kfold"),  # with groups declared
+    **dict.fromkeys(("repeated", "repeatedkfold", "repeatedstratifiedkfold", "rkf"), "kfold:5x3"),
+    **dict.fromkeys(("loocv", "leaveoneout", "jackknife"), "loo"),
+    **dict.fromkeys(("split", "traintestsplit", "traintest", "testsize"), "holdout"),
+    **dict.fromkeys(("shufflesplit", "stratifiedshufflesplit", "montecarlo", "mccv"), "resample:20:0.2"),
+    **dict.fromkeys(("timeseries", "timeseriessplit", "tscv", "rolling", "walkforward"), "forward"),
+}
+
+
+def our_splits(text: str) -> str | None:
+    """Return our word for splits as other libraries call them, or the text itself if it is ours; else None.
+
+    >>> our_splits("cv:10"), our_splits("TimeSeriesSplit(5)"), our_splits("loo"), our_splits("rf")
+    ('kfold:10', 'forward:5', 'loo', None)
+    """
+    name, _, rest = re.sub(r"[\s_()-]", "", text.lower().replace("(", ":")).partition(":")
+    if name in _READERS:
+        return text
+    ours = _CALLED.get(name)
+    return f"{ours}:{rest}" if ours is not None and ":" not in ours and re.fullmatch(r"[\d.]+", rest) else ours
 
 
 def _kfold(arguments: list[str]) -> Strategy:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from scipy.sparse import issparse
 from heldout.base.errors import ColumnError
 from heldout.base.rowkeys import Rows
 from heldout.base.words import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["array", "objects", "sparse", "pandas", "polars"]
 
@@ -78,9 +81,30 @@ def refuse_twice(names: Iterable[Any], where: str) -> None:
         raise ColumnError(f"{where} has more than one column named {listed(twice, 5)}. Give every column its own name.")
 
 
-def without_columns(X: Any, names: set[str]) -> Any:
-    """Return the data frame without these columns."""
+def without_columns(X: Any, names: set[Any]) -> Any:
+    """Return a data frame without these columns, or an array without those of these numbers."""
+    if isinstance(X, np.ndarray):
+        return np.delete(X, list(names), axis=1)
     return X.drop(columns=list(names)) if is_pandas(X, "DataFrame") else X.drop(list(names))
+
+
+def as_pandas(X: Any) -> pd.DataFrame:
+    """Return a table in any container as a pandas frame; columns whose names are no text are numbered.
+
+    >>> as_pandas(np.array([["a", 1], ["b", None]], dtype=object)).dtypes.tolist()
+    [<StringDtype(na_value=nan)>, dtype('float64')]
+    """
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        return X if column_names(X) is not None else X.set_axis(range(X.shape[1]), axis=1)
+    if not is_polars(X, "DataFrame"):
+        return pd.DataFrame(np.asarray(X)).infer_objects()
+    columns: dict[str, Any] = {name: as_array(column(X, place)) for place, name in enumerate(X.columns)}
+    for name, dtype in X.schema.items():
+        if type(dtype).__name__ in ("Categorical", "Enum"):
+            columns[name] = pd.Categorical(columns[name])
+    return pd.DataFrame(columns)
 
 
 def take_rows(X: Any, rows: Rows) -> Any:

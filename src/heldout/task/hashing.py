@@ -321,7 +321,8 @@ def _types(X: Any) -> tuple[Any, ...]:
         return (_dtype_name(X.dtype),)
     categories = [getattr(dtype, "categories", None) for dtype in X.dtypes]
     return tuple(
-        (str(dtype), bool(getattr(dtype, "ordered", False)), None if known is None else known.to_numpy())
+        # Those of a polars Categorical have no order, and no to_numpy.
+        (str(dtype), bool(getattr(dtype, "ordered", False)), getattr(known, "to_numpy", lambda: None)())
         for dtype, known in zip(X.dtypes, categories, strict=True)
     )
 

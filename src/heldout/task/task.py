@@ -164,7 +164,7 @@ def declare(
     start, end = (None, None) if time is None else split_time(time)
     given = {"y": y, "groups": groups, "time": start, END: end, "sample_weight": sample_weight, "strata": strata}
     _check_indexes({"X": X, **given})
-    X, given = _named_columns_out(accept_features(X), given)
+    X, given = named_columns_out(accept_features(X), given)
     check_features(X)
     values: dict[str, Any] = {"y": accept_target(given["y"])}
     names: tuple[Any, ...] = ()
@@ -201,7 +201,7 @@ def _name_of(y: Any) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
-def _named_columns_out(X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def named_columns_out(X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Replace column names by the columns themselves, and remove these columns from X."""
     named = {role: name for role, name in given.items() if isinstance(name, str)}
     if not named:

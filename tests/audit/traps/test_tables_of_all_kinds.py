@@ -15,8 +15,7 @@ from scipy.sparse import csr_array
 import heldout as ho
 from heldout.audit.check_table import interpret
 from heldout.base.errors import OptionError, SplitError, TargetError
-from heldout.cli.question import target_kind
-from heldout.task.target import looks_like_classes
+from heldout.task.target import looks_like_classes, target_kind
 
 ROWS = 300
 
