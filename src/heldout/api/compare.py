@@ -22,7 +22,7 @@ from heldout.base.findings import Finding
 from heldout.base.options import Options, parse_answer
 from heldout.base.registered import registered
 from heldout.base.shown import plain
-from heldout.data.stream import target_of
+from heldout.data.stream import table_of, target_of
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
@@ -295,16 +295,17 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
     refuse_stream(X, who="A comparison")
     if request.test is not None:  # pairs from a generator are read once, for all learners
         request = replace(request, test=as_strategy(request.test))
-    if any(map(is_named, learners.values())):
-        from heldout.api.named import by_name
-
-        learners, X, request = by_name(learners, X, y, request)
     questions: dict[str, Question] = {}
-    for name, learner in learners.items():
-        try:
-            questions[name] = prepare(learner, X, y, request)
-        except (LearnerError, SpaceError) as error:
-            raise type(error)(f"Learner {name!r}: {error}") from error
+    with table_of(X) as table:
+        if any(map(is_named, learners.values())):
+            from heldout.api.named import by_name
+
+            learners, table, request = by_name(learners, table, y, request)
+        for name, learner in learners.items():
+            try:
+                questions[name] = prepare(learner, table, y, request)
+            except (LearnerError, SpaceError) as error:
+                raise type(error)(f"Learner {name!r}: {error}") from error
     refuse_coarse_answers(next(iter(questions.values())), who="A comparison")
     _check_same_question(questions)
     return questions

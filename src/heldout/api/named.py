@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from heldout.base.words import listed
 from heldout.catalogue.learners import expand_names, only_kind
 from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import as_spaces
-from heldout.data.stream import is_stream, read_if_named, target_of
+from heldout.data.stream import is_stream, table_of, target_of
 from heldout.results.study_record import Request
 from heldout.task.arrays import as_array, as_pandas, container_kind, is_frame, without_columns
 from heldout.task.column_kinds import IDENTIFIERS
@@ -88,7 +89,8 @@ def learner(
     named, y = split_names(names), target_of(y, target)
     if y is None and classification is None:
         classification = only_kind(named)
-    columns = columns_of(X, y, {}, classification=classification)
+    with nullcontext(X) if is_stream(X) else table_of(X) as table:
+        columns = columns_of(table, y, {}, classification=classification)
     options = {"loss": loss, "validation": validation, "random_state": random_state, "allow_import": None}
     return learner_of(named, columns, spaces=as_spaces(space, named), **options)[0]
 
@@ -136,7 +138,7 @@ def columns_of(X: Any, y: Any, roles: Mapping[str, Any], *, classification: bool
             "A learner by name is made for columns that are looked at first, and a stream passes once. Load the data, "
             "or pass an estimator."
         )
-    data = accept_features(read_if_named(X))
+    data = accept_features(X)
     if container_kind(data) in ("sparse", "objects"):
         raise InputError("A learner by name prepares the columns of a table, and X is none. Pass an estimator for it.")
     start, end = (None, None) if roles.get("time") is None else split_time(roles["time"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -57,6 +58,11 @@ LONGEST_NAME = 100  # characters
 
 def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     """Turn the user's arguments into a checked question, about data in memory or about a stream."""
+    with nullcontext(X) if is_stream(X) else table_of(X) as table:
+        return _prepare(learner, table, y, request)
+
+
+def _prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     given = learner
     if is_named(learner):
         from heldout.api.named import by_name
@@ -69,9 +75,8 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     if is_stream(X):
         return _prepare_stream(asked, X, y, request)
     search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)
-    with table_of(X) as table:
-        slices = () if request.slices is None else read_slices(request.slices, table)
-        task = declare(table, y, classification=is_classifier(learner), **request.roles)
+    slices = () if request.slices is None else read_slices(request.slices, X)
+    task = declare(X, y, classification=is_classifier(learner), **request.roles)
     search, reported = _checked_losses(search, request, task, options)
     strategy = strategy_for(request.test, task)
     if is_frozen(learner) and not isinstance(strategy, Given):

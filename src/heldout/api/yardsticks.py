@@ -13,14 +13,14 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from heldout.audit.association import skill_of
 from heldout.audit.check_table import open_table
-from heldout.catalogue.learners import default_learner, learner_named
+from heldout.catalogue.learners import learner_named
 from heldout.catalogue.preparation import UNSCALED, prepare_columns, survey_table
 from heldout.results.study_facts import is_linear, last_step
 from heldout.results.yardsticks import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, Yardsticks
 from heldout.search.search import Family, Search, build_candidates
 from heldout.study.study import OUTER, Study, pose_evaluation
 from heldout.task import Task
-from heldout.task.arrays import as_array, column
+from heldout.task.arrays import as_pandas
 
 MOST_ROWS = 2_000  # that tell which columns are worth fits of their own
 MOST_SINGLE = 10  # columns that are fitted alone
@@ -41,8 +41,8 @@ def pose_yardsticks(study: Study, task: Task, *, one_test_set: bool) -> Yardstic
         without[BOOSTING] = "boosting is among the learners"
     if all(is_linear(family.estimator) for family in own):
         without[PLAIN_LINEAR] = "the learner is linear itself"
-    frame, classes = _as_pandas(task), 0 if task.classes is None else len(task.classes)
-    known = {PLAIN_LINEAR: default_learner(classification=task.classification), BOOSTING: "boosting"}
+    frame, classes = as_pandas(task.X), 0 if task.classes is None else len(task.classes)
+    known = {PLAIN_LINEAR: "logistic" if task.classification else "ridge", BOOSTING: "boosting"}
     table = survey_table(frame, classes=classes)
     learners = {
         name: learner_named(learner, frame, classification=task.classification, table=table)[0]
@@ -66,18 +66,9 @@ def _pose(learners: Mapping[str, Any], study: Study, task: Task) -> Study:
     return pose_evaluation(search, task, study.splits[OUTER], reported=losses)
 
 
-def _as_pandas(task: Task) -> pd.DataFrame:
-    """Return X as a pandas data frame with text as column names, which preparation needs."""
-    if task.container == "pandas":
-        return task.X.set_axis([str(name) for name in task.X.columns], axis=1)
-    if task.container == "polars":
-        return pd.DataFrame({name: as_array(column(task.X, place)) for place, name in enumerate(task.X.columns)})
-    return pd.DataFrame(task.X, columns=[str(place) for place in range(task.X.shape[1])])
-
-
 def _single_columns(task: Task, frame: pd.DataFrame, classes: int) -> dict[str, Pipeline]:
     """Return a small tree on each of the columns that tell most of the target by themselves."""
-    table = open_table(task, most_rows=MOST_ROWS, splits=None, given=False, seed=0)
+    table = open_table(task, rows=MOST_ROWS, columns=range(frame.shape[1]), splits=None, given=False, seed=0)
     skills = np.array([skill_of(one, table.responses).value for one in table.columns])
     learners: dict[str, Pipeline] = {}
     for place in np.argsort(-skills, kind="stable")[:MOST_SINGLE] if len(skills) > 1 else ():
