@@ -576,7 +576,7 @@ def test_a_comparison_names_the_best_the_tied_and_the_simplest() -> None:
     assert rows["mean"]["p"] == pytest.approx(pair.p_holm, rel=1e-6)
 
 
-# --------------------------------------------------------------------------------------------------------------- streams
+# ------------------------------------------------------------------------------------------------------- streams
 
 
 def parquet(folder: Path, *, words: bool, n: int = 4_000) -> tuple[str, pd.DataFrame]:

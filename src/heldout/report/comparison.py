@@ -127,7 +127,8 @@ def difference_words(
 def leaders_table(summary: Mapping[str, Any]) -> Table:
     """Return a table of the learners by the score that leads, the best first, each against the best."""
     others = {one["name"]: one for one in summary["against_best"]}
-    best, rows = summary["verdict"]["best"], []
+    best = summary["verdict"]["best"]
+    rows: list[tuple[Cell, ...]] = []
     order = [name for name in (best, *others) if name is not None]
     order += [one["name"] for one in summary["ranking"] if one["name"] not in order]
     leads = {name: lead_of(summary, name) for name in order}

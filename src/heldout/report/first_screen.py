@@ -204,14 +204,17 @@ def gap_words(
 ) -> tuple[str, str]:
     """Return a difference, of shares in points, and its interval; "" without one. The interval decides the rounding."""
     scale, unit = (100, " points") if metric["unit"] == "share" else (1, "")
-    low, high = (None if gap[end] is None else scale * gap[end] for end in ("low", "high"))
-    digits = (
-        digits_of(low, high)
-        if like is None or like["low"] is None
-        else digits_of(*(scale * like[e] for e in ("low", "high")))
+    known = gap if like is None or like["low"] is None else like
+    digits = digits_of(*(_times(known[end], scale) for end in ("low", "high")))
+    value, low, high = (_times(gap[name], scale) for name in ("value", "low", "high"))
+    ends = " to ".join(
+        amount(end) if isinstance(end, str) else rounded(end, digits) for end in (low, high) if end is not None
     )
-    value = rounded(scale * gap["value"], digits, sign=sign) + unit
-    return value, "" if low is None else f"{rounded(low, digits)} to {rounded(high, digits)}"
+    return (rounded(value, digits, sign=sign) if isinstance(value, int | float) else amount(value)) + unit, ends
+
+
+def _times(value: Any, scale: int) -> Any:
+    return scale * value if isinstance(value, int | float) else value  # infinity is stored as text
 
 
 def _where(folds: Sequence[Mapping[str, Any]]) -> str:

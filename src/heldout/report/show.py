@@ -57,8 +57,8 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
     match block:
         case Headline(text):
             lines = [Line(text, style="strong")]
-        case Lines(given):
-            lines = [replace(line, wraps=True) for line in given]
+        case Lines(several):
+            lines = [replace(line, wraps=True) for line in several]
         case Note(text, items):
             lines = [Line(text)] if text else []
             lines += [Line(item, "- ", 2) for item in items]
@@ -118,8 +118,9 @@ def _plain(line: Line | Table | Code) -> str:
     text, before = plain_text(line.text), f"{'':{line.indent}}{line.before}"
     if not line.wraps or len(before) + len(text) <= PLAIN:
         return before + text
-    whole = {"break_long_words": False, "break_on_hyphens": False}
-    return textwrap.fill(text, PLAIN, initial_indent=before, subsequent_indent=" " * len(before), **whole)
+    after = " " * len(before)
+    wrapped = textwrap.wrap(text, PLAIN - len(before), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(f"{after if place else before}{row}" for place, row in enumerate(wrapped))
 
 
 def plain_text(text: Cell) -> str:
