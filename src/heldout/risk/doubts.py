@@ -190,8 +190,8 @@ def _disagreeing(record: Record) -> str | None:
         return None
     return (
         f"The fold predictors disagree with each other nearly as much as with the truth ({percent(differ)} of the "
-        "spread of errors): what is learnt depends on which rows were trained on. The interval may miss more often than "
-        "it says; average several such learners, as forests do, or use a steadier one."
+        "spread of errors): what is learnt depends on which rows were trained on. The interval may miss more often "
+        "than it says; average several such learners, as forests do, or use a steadier one."
     )
 
 
@@ -271,7 +271,7 @@ def leaning_note(positive: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> s
     better = (2 * answers - 1) * (common - 0.5)
     return (
         f"{percent(answers)} of the predictions are the commoner class, which has {percent(common, 3)} of {n:,} rows: "
-        "too near one half to tell which class is commoner in new data. Stratified folds keep that share in training and "
-        f"held-out rows, so the error rate looks about {better:.2g} better than if both classes were equally frequent. "
+        "too near one half to tell which class is commoner in new data. Stratified folds keep that share in training "
+        f"and held-out rows, so the error rate looks about {better:.2g} better than if both classes were equally frequent. "
         "Use stratify=False."
     )
