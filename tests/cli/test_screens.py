@@ -65,7 +65,7 @@ def grid() -> pd.DataFrame:
     return pd.DataFrame({"day": dates, "weekday": day % 7, "temperature": temperature, "load": load})
 
 
-FIVE = "ridge,knn,tree,forest,dummy"
+FIVE = "ridge,lasso,knn,tree,forest"
 STUDIES: dict[str, tuple[Callable[[], pd.DataFrame], str]] = {
     "breast-cancer": (breast_cancer, "evaluate bc.csv -t diagnosis --learner logistic"),
     "imbalanced": (churn, "evaluate churn.csv -t churned --learner logistic"),

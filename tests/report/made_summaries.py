@@ -158,7 +158,7 @@ def headline() -> dict[str, Any]:
 
 
 def metric(name: str, label: str, value: float | None, **changes: Any) -> dict[str, Any]:
-    none = {key: None for key in ("low", "high", "method", "guarantee", "no_model", "gain")}
+    none = dict.fromkeys(("low", "high", "method", "guarantee", "no_model", "gain"))
     gain = {"value": 0.35, "low": 0.31, "high": 0.39, "level": 0.95, "p": 1e-9, "verdict": "better", "reason": None}
     made = {
         "name": name,

@@ -22,6 +22,7 @@ from heldout.report.result import findings_block, made_by, validation_columns
 from heldout.report.words import DASH, amount, between, counted, level_words, p_words
 
 MOST_PAIRS = 45  # all pairs of ten learners
+NOTHING = Number(None, "")  # an empty cell of a column of numbers
 _TESTS, _RANK_TESTS = {"p": "p", "p_holm": "Holm p"}, {"p_nemenyi": "Nemenyi p", "p_permuted": "shuffled p"}
 _CHANCES = {"chance_first_better": "better", "chance_equal": "equal", "chance_second_better": "worse"}
 ALONE = "Each interval holds by itself: two that overlap do not mean that there is no difference."
@@ -126,7 +127,8 @@ def difference_words(
 def leaders_table(summary: Mapping[str, Any]) -> Table:
     """Return a table of the learners by the score that leads, the best first, each against the best."""
     others = {one["name"]: one for one in summary["against_best"]}
-    best, rows = summary["verdict"]["best"], []
+    best = summary["verdict"]["best"]
+    rows: list[tuple[Cell, ...]] = []
     order = [name for name in (best, *others) if name is not None]
     order += [one["name"] for one in summary["ranking"] if one["name"] not in order]
     leads = {name: lead_of(summary, name) for name in order}
@@ -139,12 +141,15 @@ def leaders_table(summary: Mapping[str, Any]) -> Table:
             (
                 name,
                 DASH if metric is None or first is None else Number(metric["value"], shown(metric["value"], first)),
-                "" if metric is None else Number(metric["low"], ends_words(metric, like=first) or "none"),
-                Number(None if other is None else other["difference"], value),
-                f"({ends})" if ends else "",
-                "" if other is None else {"not shown": "cannot be told"}.get(other["verdict"], other["verdict"]),
+                NOTHING if metric is None else Number(metric["low"], ends_words(metric, like=first) or "none"),
+                NOTHING if other is None else Number(other["difference"], value),
+                Number(None, f"({ends})" if ends else ""),
+                "" if other is None else {"not shown": "undecided"}.get(other["verdict"], other["verdict"]),
             )
         )
+    constant = any(line(one["learner"]).endswith("constant answer") for one in _headlines(summary))
+    if first is not None and first["no_model"] is not None and not constant:
+        rows.append(("no model", Number(first["no_model"], shown(first["no_model"], first)), *[NOTHING] * 3, ""))
     label, level = ("", "interval") if first is None else (first["label"], f"{level_words(first['level'])} interval")
     head = ("learner", label, level, "less the best", "interval", "verdict")
     return Table(title="", label="Ranking", head=head, rows=tuple(rows), brief=MOST_PAIRS, key="ranking")

@@ -19,7 +19,6 @@ from heldout.base.words import clipped, line, shortened, show_seconds
 from heldout.report.blocks import Facts, Figure
 from heldout.report.comparison import verdict_lines
 from heldout.report.figures.palette import PALETTE_CSS
-from heldout.report.html import PAGE, STRIP, asset, named, sort_key
 from heldout.report.first_screen import (
     data_words,
     headline_parts,
@@ -30,6 +29,7 @@ from heldout.report.first_screen import (
     study_words,
     verdict_words,
 )
+from heldout.report.html import PAGE, STRIP, asset, named, sort_key
 from heldout.report.result import estimate_facts
 from heldout.report.sections import comparison_sections, result_sections, words_section
 from heldout.report.study_list import SHOWN_VERSION

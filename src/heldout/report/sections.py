@@ -13,9 +13,9 @@ from heldout.report.comparison import (
     choices_table,
     comparison_facts,
     failed_table,
+    leaders_table,
     p_value_table,
     pairs_table,
-    leaders_table,
 )
 from heldout.report.figures.catalogue import KINDS
 from heldout.report.first_screen import checked_words, metrics_table, no_value_words
