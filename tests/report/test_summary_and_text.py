@@ -88,7 +88,7 @@ def test_without_an_interval_the_reason_stands_there():
         made = ho.evaluate(DummyRegressor(), X, y, test=ho.Holdout(rows=1), loss="squared", jobs=1)
     assert made.risk.low is None
     text = as_text("result", summary_of(made))
-    assert "  interval   No interval" in text
+    assert "  interval    No interval" in text
     assert "trained on  held out" not in text
     assert "  chosen  " not in text
 
@@ -141,7 +141,7 @@ def test_many_folds_and_choices_are_counted(result):
     assert "… 18 more" in text
     assert "1 of 30  Picky alpha=0" in text
     assert "… 22 more" in text
-    assert "  chosen     alpha=0 in 1 fold, alpha=1 in 1, alpha=2 in 1, 27 others in 27\n" in text
+    assert "  chosen      alpha=0 in 1 fold, alpha=1 in 1, alpha=2 in 1, 27 others in 27\n" in text
 
 
 def test_names_with_line_breaks_stay_on_their_line(result):

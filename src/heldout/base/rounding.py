@@ -41,4 +41,4 @@ def percent(value: float, digits: int | None = None) -> str:
     if digits is None:
         rest = min(abs(value), abs(1 - value))
         digits = 1 - floor(log10(rest) + 1e-9) if 1e-9 < rest < 0.01 else 2
-    return f"{rounded(100 * value, max(digits - 2, 0))} %"
+    return f"{rounded(100 * round(value, max(digits, 2)), max(digits - 2, 0))} %"  # as the share itself is rounded

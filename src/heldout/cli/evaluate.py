@@ -126,7 +126,7 @@ def evaluate(
     posed = prepared.pose(options=settings.options(prepared.options))
     if output.verbose:  # what was understood, and the plan
         facts = plan_facts(plan_of_question(posed)) | {"head": {**prepared.head, **settings.words()}}
-        output.show("plan", facts)
+        output.show("short plan", facts)
     if write_study is not None:
         _write_study(write_study, prepared, settings)
         output.remark("study", f"{write_study}  (heldout evaluate {write_study} gives the same numbers)")

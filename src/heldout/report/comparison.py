@@ -8,6 +8,7 @@ from typing import Any
 from heldout.base.words import line, shortened, words_of_choice
 from heldout.report.blocks import Block, Cell, Details, Facts, Headline, Line, Lines, Note, Number, Table, Text
 from heldout.report.first_screen import (
+    checked_words,
     ends_words,
     finding_lines,
     gap_words,
@@ -21,6 +22,7 @@ from heldout.report.result import findings_block, made_by, validation_columns
 from heldout.report.words import DASH, amount, between, counted, level_words, p_words
 
 MOST_PAIRS = 45  # all pairs of ten learners
+NOTHING = Number(None, "")  # an empty cell of a column of numbers
 _TESTS, _RANK_TESTS = {"p": "p", "p_holm": "Holm p"}, {"p_nemenyi": "Nemenyi p", "p_permuted": "shuffled p"}
 _CHANCES = {"chance_first_better": "better", "chance_equal": "equal", "chance_second_better": "worse"}
 ALONE = "Each interval holds by itself: two that overlap do not mean that there is no difference."
@@ -46,10 +48,10 @@ def comparison_blocks(
         "How it was made": lambda: tuple(made_by({"level": summary["level"], **summary["about"]})),
     }
     count = counted(len(summary["ranking"]), "learner")
-    (first, *rest), found = verdict_lines(summary), finding_lines(summary["findings"])
+    (first, *rest), found = (*verdict_lines(summary), checked_words(summary)), finding_lines(summary["findings"])
     return [
         *heading(headline, f"{count}, same {where(summary)}"),
-        Lines((Line(first, indent=2, style="strong"), *(Line(text, indent=2) for text in rest), *found)),
+        Lines((Line(first, indent=2, style="strong"), *(Line(text, indent=2) for text in rest if text), *found)),
         leaders_table(summary),
         failed_table(summary["failures"]),
         Facts({**_shared_facts(summary), **(summary.get("head") or {})}),
@@ -91,11 +93,13 @@ def verdict_lines(summary: Mapping[str, Any]) -> list[str]:
     elif ties:
         clauses = [f"{_named(ties)} cannot be told from it"]
     if worse:
-        all_of = "the other is worse" if len(worse) == 1 else "the others are worse"
-        clauses += [all_of if ties else f"{_named(worse)} {'is' if len(worse) == 1 else 'are'} worse"]
+        every = len(worse) + len(ties) == len(others)
+        few = f"{'the other' if ties else _named(worse)} is worse"
+        clauses += [few if len(worse) == 1 else "the others are worse" if every else f"{_named(worse)} are worse"]
     clauses += [f"{_named(by['better'])} is nevertheless shown to be better"] if by["better"] else []
     clauses += [f"{_named(by['not compared'])} cannot be compared"] if by["not compared"] else []
-    lines += [f"{'; '.join(clauses)}."] if clauses else []
+    text = "; ".join(clauses)
+    lines += [f"{'The' if text.startswith('the ') else text[:3]}{text[3:]}."] if clauses else []
     if verdict["simplest"] == best:
         lines += ["It is also the simplest of them."]
     elif verdict["simplest"]:
@@ -135,12 +139,15 @@ def leaders_table(summary: Mapping[str, Any]) -> Table:
             (
                 name,
                 DASH if metric is None or first is None else Number(metric["value"], shown(metric["value"], first)),
-                "" if metric is None else Number(metric["low"], ends_words(metric, like=first) or "none"),
-                Number(None if other is None else other["difference"], value),
-                f"({ends})" if ends else "",
+                NOTHING if metric is None else Number(metric["low"], ends_words(metric, like=first) or "none"),
+                NOTHING if other is None else Number(other["difference"], value),
+                Number(None, f"({ends})" if ends else ""),
                 "" if other is None else {"not shown": "cannot be told"}.get(other["verdict"], other["verdict"]),
             )
         )
+    constant = any(line(one["learner"]).endswith("constant answer") for one in _headlines(summary))
+    if first is not None and first["no_model"] is not None and not constant:
+        rows.append(("no model", Number(first["no_model"], shown(first["no_model"], first)), *[NOTHING] * 3, ""))
     label, level = ("", "interval") if first is None else (first["label"], f"{level_words(first['level'])} interval")
     head = ("learner", label, level, "less the best", "interval", "verdict")
     return Table(title="", label="Ranking", head=head, rows=tuple(rows), brief=MOST_PAIRS, key="ranking")

@@ -258,7 +258,7 @@ def learner_words(headline: Mapping[str, Any]) -> str:
 def checked_words(summary: Mapping[str, Any]) -> Text:
     """Return what the checks of the data found, and nothing if it is not known whether there were any."""
     checks = summary.get("checks")
-    if checks is None:
+    if not checks:
         return ""
     if not checks["ran"]:
         return "The data were not checked for leaks and traps."

@@ -26,7 +26,10 @@ def result_blocks(summary: Mapping[str, Any], *, at_length: bool = False) -> lis
     behind: dict[str, Callable[[], Sequence[Block]]] = {
         "What the interval promises": lambda: (Facts({**estimate_facts(summary["risk"]), **_promise(summary)}),),
         "Every estimate": lambda: (estimates_table(summary),),
-        "The folds": lambda: (folds_table(summary), chosen_table(summary["choices"])),
+        "The folds": lambda: (
+            folds_table(summary),
+            *((chosen_table(summary["choices"]),) if len(summary["folds"]) > MOST_FOLDS else ()),
+        ),
         "Other findings": lambda: (findings_block(other_findings(summary["findings"])),),
         "What the numbers mean": lambda: (meanings(summary),),
         "What would make it more certain": lambda: (Note(items=tuple(summary["verdict"]["surer"])),),

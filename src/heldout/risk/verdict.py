@@ -170,8 +170,10 @@ def _flattery(quoted: Estimate, best: float, gap: float) -> str:
     """Return in a line by how much the best validation score is too good, rounded as the number to quote."""
     digits, share = digits_of(quoted.low, quoted.high), quoted.loss in _SHARES
     score = percent(best, digits or 3) if share else rounded(best, digits)
-    size = f"{percent(gap, digits or 3).removesuffix(' %')} points" if share else rounded(gap, digits)
-    return f"the best validation score ({score}) is {f'{size} too good' if gap > 0 else 'not too good here'}"
+    size = percent(gap, digits or 3).removesuffix(" %") if share else rounded(gap, digits)
+    if gap <= 0 or not float(size.replace(",", "")):
+        return f"the best validation score ({score}) is not too good here"
+    return f"the best validation score ({score}) is {size}{' points' * share} too good"
 
 
 def _turned(loss: str, leading: str) -> Callable[[float], float] | None:
