@@ -225,7 +225,7 @@ def class_columns(record: StudyRecord) -> Columns | str:
         if distinct is not None:
             draws = distinct * _ratio(total**2, np.bincount(one, weights=weight**2, minlength=count))
             found[f"{name}_low"], found[f"{name}_high"] = _wilson(found[name], draws, record.about["level"])
-    return {**found, "f1": _ratio(2 * right, sum(of_both))}
+    return {**found, "f1": _ratio(2 * right, of_both[0] + of_both[1])}
 
 
 def figures_of_predictions(record: StudyRecord) -> dict[str, Figure]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
@@ -176,7 +175,8 @@ def _parts(predictor: Any, before: Any = None) -> tuple[Any, Any]:
 def _coefficients(before: Any, last: Any) -> dict[tuple[str, str], float | None]:
     """Return the coefficients of one predictor by name of column and of class; None for columns without one."""
     values: Any = getattr(last, "coef_", None)
-    table = None if values is None else np.atleast_2d(values.toarray() if issparse(values) else np.asarray(values))
+    dense = values.toarray() if hasattr(values, "toarray") else values
+    table = None if dense is None else np.atleast_2d(np.asarray(dense))
     width = int(getattr(last, "n_features_in_", 0)) if table is None else table.shape[1]
     try:
         names = list(map(str, last.feature_names_in_ if before is None else before.get_feature_names_out()))

@@ -26,7 +26,7 @@ from heldout.results.test_losses import TestedPart, TestLosses, pooled_score
 from heldout.risk.estimands import Estimand, Subject
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import WITH_FITS, estimate_risk, failed_parts
-from heldout.risk.record import Answers, Floats, Record
+from heldout.risk.record import Answers, Record
 from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import OUTER
 from heldout.task import Task
@@ -219,7 +219,7 @@ def _record(task: Task, loss: Loss, whole: Record, parts: Sequence[_Part]) -> Re
         warnings.simplefilter("ignore")  # scores that are not defined on some rows warn; the value is then missing
         if row_losses is not None:
             masses = weights or [np.ones(len(one)) for one in row_losses]
-            folds = [_mean(one, mass) for one, mass in zip(row_losses, masses, strict=True)] or folds
+            folds = [float(np.dot(one, w) / w.sum()) for one, w in zip(row_losses, masses, strict=True)] or folds
         elif parts and len(answered) == len(parts) and not loss.asks_predictor:
             folds = [_score(loss, task, part) for part in parts]
             held = np.concatenate([part.rows for part in parts])
@@ -241,10 +241,6 @@ def _record(task: Task, loss: Loss, whole: Record, parts: Sequence[_Part]) -> Re
         answers=_cut_answers(whole.answers, cut),
         even=True,
     )
-
-
-def _mean(values: Floats, mass: Floats) -> float:
-    return float(np.average(values, weights=mass))
 
 
 def _score(loss: Loss, task: Task, part: _Part) -> float:

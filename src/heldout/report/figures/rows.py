@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from heldout.report.figures.canvas import better, name_axes, rows_shape
 from heldout.report.figures.describe import MOST_ROWS as MOST_IN_TABLE
 from heldout.report.figures.describe import Data, Description, Kind, describe, left_out
 from heldout.report.figures.estimates import MOST_ROWS, ROW, Row, draw_rows, in_words, row_tips
-from heldout.report.figures.palette import BLUE, INK, SOFT
+from heldout.report.figures.palette import INK, SOFT
 from heldout.report.figures.scales import is_finite, real
 from heldout.report.words import counted
 
@@ -96,8 +96,8 @@ def _of_coefficient(entry: Mapping[str, Any]) -> list[Row]:
     always = entry["selected"] == entry["folds"]
     label += "" if always else f", in {entry['selected']} of {entry['folds']} folds"
     value = entry.get("mean", entry["selected"])
-    ends = {end: entry.get(end) for end in ("low", "high")}
-    return [Row(label=label, value=value, **ends, colour=BLUE if always else SOFT)]
+    row = Row(label=label, value=value, low=entry.get("low"), high=entry.get("high"))
+    return [row if always else replace(row, colour=SOFT)]
 
 
 def _has_values(data: Data) -> bool:
