@@ -116,7 +116,16 @@ def test_what_people_see(iris: str) -> None:
     done = run(*words)
     assert done.exit_code == 0
     text = done.stdout
-    in_order = ("75 rows: ", "accuracy 9", "Better than no model by ", "nearest", "held out", "  chosen ", "  work ", "  next: ")
+    in_order = (
+        "75 rows: ",
+        "accuracy 9",
+        "Better than no model by ",
+        "nearest",
+        "held out",
+        "  chosen ",
+        "  work ",
+        "  next: ",
+    )
     places = [text.index(word) for word in in_order]
     assert places == sorted(places)
     assert "species" in text.splitlines()[0] or "y from" in text.splitlines()[0]

@@ -70,7 +70,9 @@ def test_compare_gives_the_numbers_of_the_library(frame: pd.DataFrame) -> None:
     shown = run("compare", *words, "--validation", "holdout:0.3")
     assert shown.exit_code == 0
     assert max(map(len, shown.stdout.splitlines())) <= 80
-    first, best, ranked, after = (shown.stdout.index(word) for word in ("same folds", "Best: ", "less the best", "next: "))
+    first, best, ranked, after = (
+        shown.stdout.index(word) for word in ("same folds", "Best: ", "less the best", "next: ")
+    )
     assert first < best < ranked < after
     assert "--pairs for every pair" in shown.stdout
     assert "is better than" not in shown.stdout

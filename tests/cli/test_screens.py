@@ -176,7 +176,5 @@ def test_print_says_what_the_command_says(results: dict[str, ho.Result]) -> None
     text = str(results["breast-cancer"])
     assert re.search(r'\n  accuracy 9[\d.]+ %   \(95 % interval [\d.]+ to [\d.]+\)   always "benign": 62\.7 %\n', text)
     assert "\n  Better than no model by " in text
-    assert text.splitlines()[-1] == (
-        '  next: result.report("study.html") for a page, result.predictor for the model'
-    )
+    assert text.splitlines()[-1] == ('  next: result.report("study.html") for a page, result.predictor for the model')
     assert max(map(len, text.splitlines())) <= 80

@@ -11,7 +11,20 @@ HOSTILE = (
     "</script></style></svg><img src=x onerror=window.__pwned=1>\"'`&amp;<b>[/red]$\\frac{$\u202e\x1b[2J\x00\n{{7*7}}"
 )
 OF_ONE_LEARNER = ("learner", "procedure", "chosen", "verdict")  # what the headline of a comparison does not have
-OURS = {"kind", "severity", "scale", "guarantee", "tier", "none", "method", "verdict", "code", "unit", "mode", "metric"}  # keys of our own words
+OURS = {
+    "kind",
+    "severity",
+    "scale",
+    "guarantee",
+    "tier",
+    "none",
+    "method",
+    "verdict",
+    "code",
+    "unit",
+    "mode",
+    "metric",
+}  # keys of our own words
 NAMES = {"params", "environment", "learners"}  # keys of dicts whose keys come from data
 
 
@@ -145,7 +158,7 @@ def headline() -> dict[str, Any]:
 
 
 def metric(name: str, label: str, value: float | None, **changes: Any) -> dict[str, Any]:
-    none = {key: None for key in ("low", "high", "method", "guarantee", "no_model", "gain")}
+    none = dict.fromkeys(("low", "high", "method", "guarantee", "no_model", "gain"))
     gain = {"value": 0.35, "low": 0.31, "high": 0.39, "level": 0.95, "p": 1e-9, "verdict": "better", "reason": None}
     made = {
         "name": name,
@@ -402,7 +415,9 @@ def comparison_summary(names: tuple[str, ...] = ("ridge", "forest", "tree")) -> 
                 "seconds": {"total": 0.5},
                 "headline": headline(),
                 "metrics": [
-                    {**one, **{end: one[end] + place / 10 for end in ("value", "low", "high")}} if one["decides"] else one
+                    {**one, **{end: one[end] + place / 10 for end in ("value", "low", "high")}}
+                    if one["decides"]
+                    else one
                     for one in metrics()
                 ],
             }

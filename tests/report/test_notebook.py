@@ -52,7 +52,7 @@ def test_the_answer_stands_first(summary):
     assert lines[1].startswith(f"error rate {100 * lead['value']:.1f} % (95 % interval ")
     assert lines[2].startswith("always the commonest class: ")
     assert lines[3].startswith("Better than no model by ")
-    assert lines[4].startswith("Tuned k neighbors, nested 3-fold cross-validation.")
+    assert lines[4].startswith("Tuned nearest neighbours, nested 3-fold cross-validation.")
 
 
 def test_the_number_is_drawn_with_its_interval_its_folds_and_no_model(summary):
@@ -141,10 +141,14 @@ def test_grave_findings_stand_above_the_scores_and_the_others_at_a_click(summary
     ]
     fragment = read(as_html("result", summary | {"findings": found}))
     assert "\nremark 3 (H103)\n… 2 more findings.\n" in fragment.text
-    assert fragment.text.index("remark 0 (H100)") < fragment.text.index("held out") < fragment.text.index("Other findings")
+    assert (
+        fragment.text.index("remark 0 (H100)") < fragment.text.index("held out") < fragment.text.index("Other findings")
+    )
     assert "\nH105 error remark 5\n" in fragment.text
     assert fragment.pieces.count("6 more") == 1
-    assert fragment.text.index("remark 11") < fragment.text.index("6 more") < fragment.text.index("H117 info remark 17\n")
+    assert (
+        fragment.text.index("remark 11") < fragment.text.index("6 more") < fragment.text.index("H117 info remark 17\n")
+    )
     assert "heldout-error" in fragment.classes
 
 
@@ -204,8 +208,9 @@ def test_a_comparison_shows_verdict_ranking_and_pairs(compared, comparison):
     assert lines[0] == "y from 4 columns 150 rows 3 learners, same folds"
     assert lines[1].startswith(f"Best: {comparison['verdict']['best']}, accuracy 9")
     assert ["learner", "accuracy", "95 % interval", "less the best", "interval", "verdict"] in fragment.rows
-    ranked = [row[0] for row in fragment.rows if row and row[-1] in ("", "worse", "cannot be told") and len(row) == 6]
-    assert ranked == [comparison["verdict"]["best"], *(one["name"] for one in comparison["against_best"])]
+    ranked = [row[0] for row in fragment.rows if row and row[-1] in ("", "worse", "undecided") and len(row) == 6]
+    names = [comparison["verdict"]["best"], *(one["name"] for one in comparison["against_best"])]
+    assert ranked == [*names, "no model"]
     for pair in comparison["pairs"]:
         chances = [pair["chance_first_better"], pair["chance_equal"], pair["chance_second_better"]]
         names = [pair["first"], pair["second"]]

@@ -184,7 +184,7 @@ def test_failures_are_named_with_their_tracebacks(pages, seen):
 
 def test_the_comparison_shows_ranking_and_pairs_with_their_intervals(pages, seen):
     ranking = seen(inside(pages["comparison"], "ranking")).text
-    assert "forest 0.220 0.200 to 0.250 +0.10 (-0.02 to 0.20) cannot be told" in ranking
+    assert "forest 0.220 0.200 to 0.250 +0.10 (-0.02 to 0.20) undecided" in ranking
     pairs = inside(pages["comparison"], "differences")
     table = re.search('<table id="pairs-table">.*?</table>', pairs, flags=re.DOTALL)[0]
     assert table.count("<bdi>first better</bdi>") == 3

@@ -15,7 +15,7 @@ from heldout.api.evaluate import run_question
 from heldout.api.learners import named_learners
 from heldout.api.plots import Reported
 from heldout.api.question import prepare, refuse_stream
-from heldout.api.result import Result
+from heldout.api.result import Result, with_metrics
 from heldout.base.environment import environment
 from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SpaceError
 from heldout.base.findings import Finding
@@ -105,7 +105,7 @@ class Comparison(Reported):
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
         """The comparison as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
-        records = {name: result.with_metrics() for name, result in self.results.items()}  # no fit is made late
+        records = {name: with_metrics(result) for name, result in self.results.items()}  # no fit is made late
         headlines = {name: headline_of(one.about, one.metrics or (), choices_of(one)) for name, one in records.items()}
         shared = plain(next(iter(headlines.values())))
         best, others = self._against_best(records)

@@ -15,7 +15,7 @@ def digits_of(low: Any, high: Any) -> int | None:
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         return None
     width = abs(high - low)
-    return 1 - floor(log10(width) + 1e-9) if 0 < width and isfinite(width) else None
+    return 1 - floor(log10(width) + 1e-9) if width > 0 and isfinite(width) else None
 
 
 def rounded(value: float, digits: int | None, *, sign: bool = False) -> str:

@@ -56,6 +56,7 @@ class Line:
     before: str = ""
     indent: int = 0
     style: Style = ""  # of the prefix; of the text if there is no prefix
+    wraps: bool = False  # whether plain text wraps it too, as a terminal does
 
 
 @dataclass(frozen=True, slots=True)

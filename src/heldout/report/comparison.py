@@ -28,9 +28,7 @@ _CHANCES = {"chance_first_better": "better", "chance_equal": "equal", "chance_se
 ALONE = "Each interval holds by itself: two that overlap do not mean that there is no difference."
 
 
-def comparison_blocks(
-    summary: Mapping[str, Any], *, pairs_too: bool = False, at_length: bool = False
-) -> list[Block]:
+def comparison_blocks(summary: Mapping[str, Any], *, pairs_too: bool = False, at_length: bool = False) -> list[Block]:
     """Return the first screen of a comparison, and the rest behind clicks.
 
     Text and terminal show the pairs if `pairs_too`, and all of it `at_length`.
@@ -84,7 +82,10 @@ def verdict_lines(summary: Mapping[str, Any]) -> list[str]:
         return [line(verdict["sentence"])]
     ends = f" ({ends_words(metric)})" if metric["low"] is not None else ""
     lines = [f"Best: {line(best)}, {metric['label']} {shown(metric['value'], metric)}{ends}."]
-    by = {way: [one for one in others if one["verdict"] == way] for way in ("not shown", "worse", "better", "not compared")}
+    by = {
+        way: [one for one in others if one["verdict"] == way]
+        for way in ("not shown", "worse", "better", "not compared")
+    }
     ties, worse = by["not shown"], by["worse"]
     clauses = []
     if len(ties) == 1:
@@ -126,7 +127,8 @@ def difference_words(
 def leaders_table(summary: Mapping[str, Any]) -> Table:
     """Return a table of the learners by the score that leads, the best first, each against the best."""
     others = {one["name"]: one for one in summary["against_best"]}
-    best, rows = summary["verdict"]["best"], []
+    best = summary["verdict"]["best"]
+    rows: list[tuple[Cell, ...]] = []
     order = [name for name in (best, *others) if name is not None]
     order += [one["name"] for one in summary["ranking"] if one["name"] not in order]
     leads = {name: lead_of(summary, name) for name in order}
@@ -142,7 +144,7 @@ def leaders_table(summary: Mapping[str, Any]) -> Table:
                 NOTHING if metric is None else Number(metric["low"], ends_words(metric, like=first) or "none"),
                 NOTHING if other is None else Number(other["difference"], value),
                 Number(None, f"({ends})" if ends else ""),
-                "" if other is None else {"not shown": "cannot be told"}.get(other["verdict"], other["verdict"]),
+                "" if other is None else {"not shown": "undecided"}.get(other["verdict"], other["verdict"]),
             )
         )
     constant = any(line(one["learner"]).endswith("constant answer") for one in _headlines(summary))

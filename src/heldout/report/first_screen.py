@@ -183,8 +183,8 @@ def verdict_words(summary: Mapping[str, Any]) -> list[str]:
     if gain["value"] == 0 and not ends:
         return [f"No better than no model: the same score on every row{_ranking(summary)}", *_nothing(summary)]
     if not ends:
-        way = "more" if gain["value"] > 0 else "less"
-        return [f"{value} {way} than no model on the same {where}, without an interval: {line(gain['reason'])}"]
+        head = "Not shown to be better" if gain["value"] > 0 else "No better"
+        return [f"{head} than no model: the gain is {value}, without an interval. {line(gain['reason'] or '')}".strip()]
     if gain["verdict"] == "better":
         p = f" (p = {gain['p']:.2g})" if gain["low"] <= 0 and gain["p"] is not None else ""
         return [f"Better than no model{p} by {value} ({ends} on the same {where})."]
@@ -204,10 +204,17 @@ def gap_words(
 ) -> tuple[str, str]:
     """Return a difference, of shares in points, and its interval; "" without one. The interval decides the rounding."""
     scale, unit = (100, " points") if metric["unit"] == "share" else (1, "")
-    low, high = (None if gap[end] is None else scale * gap[end] for end in ("low", "high"))
-    digits = digits_of(low, high) if like is None or like["low"] is None else digits_of(*(scale * like[e] for e in ("low", "high")))
-    value = rounded(scale * gap["value"], digits, sign=sign) + unit
-    return value, "" if low is None else f"{rounded(low, digits)} to {rounded(high, digits)}"
+    known = gap if like is None or like["low"] is None else like
+    digits = digits_of(*(_times(known[end], scale) for end in ("low", "high")))
+    value, low, high = (_times(gap[name], scale) for name in ("value", "low", "high"))
+    ends = " to ".join(
+        amount(end) if isinstance(end, str) else rounded(end, digits) for end in (low, high) if end is not None
+    )
+    return (rounded(value, digits, sign=sign) if isinstance(value, int | float) else amount(value)) + unit, ends
+
+
+def _times(value: Any, scale: int) -> Any:
+    return scale * value if isinstance(value, int | float) else value  # infinity is stored as text
 
 
 def _where(folds: Sequence[Mapping[str, Any]]) -> str:
@@ -325,12 +332,15 @@ def metrics_table(metrics: Sequence[Metric]) -> Table:
     ]
     level = level_words(metrics[0]["level"]) if metrics else ""
     kept = tuple(rows) if len(rows) > 1 else ()
-    return Table(title="", label="Scores", head=("score", "held out", f"{level} interval", "no model"), rows=kept, key="metrics")
+    return Table(
+        title="", label="Scores", head=("score", "held out", f"{level} interval", "no model"), rows=kept, key="metrics"
+    )
 
 
 def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     """Return what the numbers mean, what was chosen, how much the best validation score flatters, and the work."""
     metric, plan, risk = leading(summary), summary["plan"], summary["risk"]
+    lead = risk if metric is None else metric
     fits = sum(step["fits"] for step in plan["lines"])
     before = fits + sum(rule["fits_before"] - rule["fits_after"] for rule in plan["passes"])
     needed = f"{fits:,} needed" if fits else "none needed (closed form)"
@@ -339,7 +349,7 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     more = f" (and {counted(len(infos) - 1, 'more note')})" if len(infos) > 1 else ""
     return {
         "means": risk["estimand"] if metric is None else _means(metric),
-        "interval": (risk if metric is None else metric)["reason"] if metric is None or metric["low"] is None else None,
+        "interval" if lead["low"] is None else "but": lead["reason"],
         "no value": no_value_words(summary),
         "chosen": _chosen(summary),
         "optimism": summary["verdict"]["flattery"],
@@ -361,7 +371,9 @@ def no_value_words(summary: Mapping[str, Any]) -> str:
 def _means(metric: Metric) -> str:
     """Return what the leading number estimates, with the familiar name of its score."""
     text, name = line(metric["estimand"]), metric["name"].replace("_", " ")
-    return f" {text}".replace(f" {name} risk ", f" {metric['label']} ", 1).replace(f" {name} ", f" {metric['label']} ", 1)[1:]
+    return f" {text}".replace(f" {name} risk ", f" {metric['label']} ", 1).replace(
+        f" {name} ", f" {metric['label']} ", 1
+    )[1:]
 
 
 def _chosen(summary: Mapping[str, Any]) -> str | None:

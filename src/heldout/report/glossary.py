@@ -6,8 +6,7 @@ import re
 
 GLOSSARY = {
     "AUC": "the chance that a row of the class gets a higher score than a row of another; 0.5 is guessing",
-    "balanced accuracy": "the mean over classes of the share of its rows that are answered rightly; a rare class counts "
-    "as much as a common one",
+    "balanced accuracy": "the mean over classes of the share of rows answered rightly; a rare class counts as much",
     "BBC-CV": "a correction of the best validation score by drawing rows again (Tsamardinos et al. 2018)",
     "betting": "an interval that is certain for any number of rows, if losses lie between two bounds",
     "brute force": "every model fitted from scratch; what faster ways are checked against",

@@ -139,9 +139,9 @@ class Writer:
 
     def _line(self, line: Line) -> Html:
         """Return a line; its colour is at its side, and not in its text, if it has a prefix."""
-        coloured = isinstance(line.text, Span) and line.before
-        text = line.text.text if coloured else line.text  # type: ignore[union-attr]
-        return self._element("p", self._text(text), css=f"line {line.style}" if coloured else "line")
+        if isinstance(line.text, Span) and line.before:
+            return self._element("p", self._text(line.text.text), css=f"line {line.style}")
+        return self._element("p", self._inside(line.text, tips=False), css="line")
 
     def _note(self, note: Note) -> Html:
         items = element("ul", *(element("li", self._text(item)) for item in note.items)) if note.items else Html("")

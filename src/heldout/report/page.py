@@ -19,7 +19,6 @@ from heldout.base.words import clipped, line, shortened, show_seconds
 from heldout.report.blocks import Facts, Figure
 from heldout.report.comparison import verdict_lines
 from heldout.report.figures.palette import PALETTE_CSS
-from heldout.report.html import PAGE, STRIP, asset, named, sort_key
 from heldout.report.first_screen import (
     data_words,
     headline_parts,
@@ -30,6 +29,7 @@ from heldout.report.first_screen import (
     study_words,
     verdict_words,
 )
+from heldout.report.html import PAGE, STRIP, asset, named, sort_key
 from heldout.report.result import estimate_facts
 from heldout.report.sections import comparison_sections, result_sections, words_section
 from heldout.report.study_list import SHOWN_VERSION
@@ -118,7 +118,9 @@ def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
             "plain": plain,
             "strip": PAGE.block(Figure(STRIP, summary)),
             "meaning": verdict["meanings"]["risk"]["text"],
-            "facts": PAGE.block(Facts({**estimate_facts({**risk, **metric}), "training rows": row_count(risk["train_size"])})),
+            "facts": PAGE.block(
+                Facts({**estimate_facts({**risk, **metric}), "training rows": row_count(risk["train_size"])})
+            ),
         },
         "points": {
             "Why there is no interval" if metric["low"] is None else "What the interval promises": verdict["promise"],

@@ -13,9 +13,9 @@ from heldout.report.comparison import (
     choices_table,
     comparison_facts,
     failed_table,
+    leaders_table,
     p_value_table,
     pairs_table,
-    leaders_table,
 )
 from heldout.report.figures.catalogue import KINDS
 from heldout.report.first_screen import checked_words, metrics_table, no_value_words
@@ -144,7 +144,9 @@ def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
 
 
 def _figures(figures: Mapping[str, Any], *names: str) -> tuple[Figure, ...]:
-    return tuple(Figure(name, figures[name]) for name in names if name in KINDS and "none" not in figures.get(name, NONE))
+    return tuple(
+        Figure(name, figures[name]) for name in names if name in KINDS and "none" not in figures.get(name, NONE)
+    )
 
 
 def _quiet(text: str) -> Note:

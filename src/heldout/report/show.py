@@ -27,6 +27,7 @@ from heldout.report.blocks import (
     is_infinite,
 )
 from heldout.report.comparison import across_blocks, chance_blocks, comparison_blocks
+from heldout.report.first_screen import MESSAGE
 from heldout.report.html import notebook_fragment
 from heldout.report.others import (
     advice_blocks,
@@ -38,7 +39,6 @@ from heldout.report.others import (
     splits_summary_blocks,
 )
 from heldout.report.plan import account_blocks, short_plan_blocks
-from heldout.report.first_screen import MESSAGE
 from heldout.report.result import estimate_blocks, result_blocks, tuned_blocks
 from heldout.report.study_list import studies_blocks
 from heldout.report.words import amount, one_line, spaced
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 LABEL = 10  # characters of the names of facts
-PLAIN = 80  # columns that indented prose is wrapped at in plain text
+PLAIN = 80  # columns that facts and first screens are wrapped at in plain text
 
 
 def lines_of(block: Block) -> list[Line | Table | Code]:
@@ -57,15 +57,15 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
     match block:
         case Headline(text):
             lines = [Line(text, style="strong")]
-        case Lines(given):
-            lines = [*given]
+        case Lines(several):
+            lines = [replace(line, wraps=True) for line in several]
         case Note(text, items):
             lines = [Line(text)] if text else []
             lines += [Line(item, "- ", 2) for item in items]
         case Facts():
             given = {one_line(label): text for label, text in block.given.items()}
             width = max([LABEL, *map(len, given)])
-            lines = [Line(text, f"{label:<{width}}  ", 2, "quiet") for label, text in given.items()]
+            lines = [Line(text, f"{label:<{width}}  ", 2, "quiet", wraps=True) for label, text in given.items()]
         case Table():
             lines = [replace(block, title="")] if block.rows and block.columns() else []
         case Findings(rows):
@@ -92,7 +92,7 @@ def opened(blocks: Iterable[Block]) -> Iterator[Block]:
 
 
 def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) -> list[Any]:
-    """Return every rendered line, with gaps around blocks that have a title or label, around lines, before headlines."""
+    """Return every rendered line, with gaps around blocks with a title or label, around lines, before headlines."""
     shown: list[Any] = []
     close = False  # whether the block before has no title
     for block in opened(blocks):
@@ -105,7 +105,7 @@ def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) 
 
 
 def render_text(blocks: Iterable[Block]) -> str:
-    """Return all blocks as plain text; indented prose is wrapped at 80 columns, and tables are never."""
+    """Return all blocks as plain text; facts and the lines of first screens are wrapped at 80 columns."""
     return "\n".join(with_gaps(blocks, _plain, gap=""))
 
 
@@ -116,10 +116,11 @@ def _plain(line: Line | Table | Code) -> str:
         case Code(text):
             return "\n".join(f"  {row}" for row in safe(text).splitlines())
     text, before = plain_text(line.text), f"{'':{line.indent}}{line.before}"
-    if not line.indent or len(before) + len(text) <= PLAIN:
+    if not line.wraps or len(before) + len(text) <= PLAIN:
         return before + text
-    whole = {"break_long_words": False, "break_on_hyphens": False}
-    return textwrap.fill(text, PLAIN, initial_indent=before, subsequent_indent=" " * len(before), **whole)
+    after = " " * len(before)
+    wrapped = textwrap.wrap(text, PLAIN - len(before), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(f"{after if place else before}{row}" for place, row in enumerate(wrapped))
 
 
 def plain_text(text: Cell) -> str:

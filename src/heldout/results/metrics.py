@@ -166,11 +166,8 @@ def _mirrored(study: Finished, loss: Loss) -> Metric | None:
         words = risk_estimand(study.task, study.outcome.study, loss, sizes_of(study.outcome.study))
         value, low, high = _turned(risk.value, risk.high, risk.low)
         risk = replace(risk, value=value, low=low, high=high, estimand=words, greater_is_better=True, unclipped=None)
-        (value,), (away, low, high) = (
-            _turned(against.value),
-            _turned(against.difference, against.high, against.low, of=0),
-        )
-        against = replace(against, value=value, difference=away, low=low, high=high)
+        away, low, high = _turned(against.difference, against.high, against.low, of=0)
+        against = replace(against, value=_turned(against.value)[0], difference=away, low=low, high=high)
     return _metric(loss, replace(risk, loss=loss.name, name=f"risk_{loss.name}"), against, asked=False, decides=True)
 
 
@@ -196,10 +193,8 @@ def _further(study: Finished, loss: Loss, *, decides: bool) -> Metric:
         against = _against(study, loss, record, sampled=sampled)
     estimate = _estimate(study, loss, record, reason=reason)
     if estimate.value is not None and sampled is not None and len(sampled.task) < study.task.size:
-        rows = f"{len(sampled.task):,} of {study.task.size:,} rows"
-        estimate = replace(
-            estimate, reason=f"From a random sample of the stream: {rows}. {estimate.reason or ''}".strip()
-        )
+        sample = f"From a random sample of {len(sampled.task):,} of {study.task.size:,} rows."
+        estimate = replace(estimate, reason=f"{sample} {estimate.reason or ''}".strip())
     if estimate.low is not None and study.looks_before:
         cleared: dict[str, Any] = dict.fromkeys(_OF_INTERVALS)
         estimate = replace(estimate, **cleared, reason=f"No interval: {LOOKED_BEFORE}")
