@@ -59,7 +59,7 @@ class Pace:
     @property
     def factor(self) -> float:
         """By how much their mean may mislead about the next ones."""
-        return float(FIRST_FACTOR ** (1.0 / sqrt(self.steps)))
+        return float(FIRST_FACTOR ** (1.0 / sqrt(max(1, self.steps))))  # another thread may read it half made
 
 
 class Progress:
