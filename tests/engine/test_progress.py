@@ -17,6 +17,7 @@ from heldout.base.errors import OptionError
 from heldout.base.events import CellFailed, StagePlanned, StepDone, StudyFinished, StudyStarted
 from heldout.engine import progress as module
 from heldout.engine.progress import Progress, Watch, open_progress
+from heldout.engine.stream_source import Meter
 from heldout.kernels.step import Plain, brute_step
 from heldout.study.answers import Answer, Failure
 
@@ -246,6 +247,23 @@ def test_what_was_known_before_says_nothing_about_the_pace(clock):
     progress.advance(step_of(10))
     low, high = progress.seconds_left()
     assert (low * high) ** 0.5 == pytest.approx(10.0)
+
+
+def test_rounds_are_told_in_their_own_words(clock):
+    progress = Progress(shown=False)
+    turns = progress.in_turn({"": 10}, lambda cells: cells)
+    next(turns)
+    progress.begin(Watch(), 10)
+    meter = Meter(progress, rows=1000, passes=2)
+    clock.now += 5.0
+    meter(500)
+    assert (progress.share, progress.sentence()) == (0.25, "reading the data")
+    low, high = progress.seconds_left()
+    assert low < 15.0 < high < 30.0
+    progress.begin(Watch())
+    progress.expect_rounds(200, "{done:,} of {total:,} shuffled targets")
+    progress.end_round(failed=True)
+    assert (progress.counts(), progress.sentence()) == ((1, 200, 1), "1 of 200 shuffled targets")
 
 
 def test_without_a_bar_the_log_has_a_line(monkeypatch, caplog):

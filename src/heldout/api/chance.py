@@ -174,7 +174,7 @@ def _shuffled_losses(
     quiet = replace(how, progress=False)
     with open_progress(how.progress) as bar:
         bar.begin(Watch())
-        bar.expect_rounds(permutations, "shuffled targets")
+        bar.expect_rounds(permutations, "{done:,} of {total:,} shuffled targets")
         for number in range(permutations):
             rng = np.random.default_rng(derive(question.seed, "permutation", number))
             target = task.y[exchange.rows(rng)]

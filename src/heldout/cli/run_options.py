@@ -146,7 +146,8 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
         # Python restores the default handlers when it exits; a Ctrl-C would then change the exit code.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
-        os.write(2, b"\nStopping. Ctrl-C again to stop at once.\n")
+        # A bar is drawn over its two lines until the study has ended: this one stays above it.
+        os.write(2, b"\nStopping. Ctrl-C again to stop at once.\n" + b"\n" * os.isatty(2))
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, first)

@@ -28,7 +28,7 @@ class TerminalBar:
     def draw(self, share: float, sentence: str, failed: str, times: str) -> None:
         """Show how much is done."""
         line = Table.grid(padding=(0, 2))
-        bar = ProgressBar(total=1.0, completed=share, width=28)
+        bar = ProgressBar(total=1.0, completed=share, width=max(4, min(28, self._live.console.width - 52)))
         line.add_row(bar, f"{share:.0%}", Text(times, no_wrap=True), Text(failed, style="red"))
         self._live.update(Group(line, Text(sentence, no_wrap=True, overflow="ellipsis")), refresh=True)
 

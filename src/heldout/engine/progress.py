@@ -59,7 +59,7 @@ class Pace:
     @property
     def factor(self) -> float:
         """By how much their mean may mislead about the next ones."""
-        return float(FIRST_FACTOR ** (1.0 / sqrt(self.steps)))
+        return float(FIRST_FACTOR ** (1.0 / sqrt(max(1, self.steps))))  # another thread may read it half made
 
 
 class Progress:
@@ -81,7 +81,7 @@ class Progress:
         self._watch = Watch()
         self._on_event: Callable[[Event], Any] | None = None
         self._deaf = False  # the listener has raised
-        self._unit = "fits"
+        self._count = "{done:,} of {total:,} fits"
         self._labels: list[str] = []  # of the studies that run in turn
         self._later = 0  # cells of studies that have not begun
         self._past = (0, 0)  # cells done, and failed, of studies before this one
@@ -158,7 +158,7 @@ class Progress:
         """Say where the work is: which learner and fold, how many fits are done, and the best so far."""
         done, total, _ = self.counts()
         place = "" if self._last_step is None else self._watch.place(self._last_step)
-        count = f"{done:,} of {total:,} {self._unit}" if total else "planning"
+        count = self._count.format(done=done, total=total) if total else "planning"
         parts = [*self._labels, place, count, self._watch.best()]
         return ", ".join(part for part in parts if part)
 
@@ -242,9 +242,9 @@ class Progress:
         self.total = self.done + sum([step.cells for step in steps]) + waiting
         self._left, self._waiting = self._work_by_family(steps), waiting
 
-    def expect_rounds(self, rounds: int, unit: str) -> None:
-        """Set the total to a number of rounds of equal work."""
-        self.total, self._left, self._unit, self._past = rounds, {"": float(rounds)}, unit, (0, 0)
+    def expect_rounds(self, rounds: int, words: str) -> None:
+        """Set the total to a number of rounds of equal work; `words` may show {done} and {total}."""
+        self.total, self._left, self._count, self._past = rounds, {"": float(rounds)}, words, (0, 0)
 
     def end_round(self, *, failed: bool) -> None:
         """Record that one round has ended."""

@@ -136,7 +136,7 @@ class Meter:
     def __init__(self, progress: Progress, *, rows: int, passes: int) -> None:
         self._progress, self._rows, self._seen = progress, rows, 0
         self._most = STEPS * passes
-        progress.expect_rounds(self._most, "hundredths of the passes over the file")
+        progress.expect_rounds(self._most, "reading the data")
 
     def __call__(self, rows: int) -> None:
         """Record that `rows` more rows have passed."""

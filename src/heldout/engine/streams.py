@@ -183,7 +183,7 @@ def run_streamed(study: Study, source: Source, families: tuple[Family, ...], how
     started = perf_counter()
     keep_rows = how.options.rows
     with open_progress(how.progress) as progress, one_thread():
-        progress.begin(Watch(on_event=how.options.on_event))
+        progress.begin(Watch(on_event=how.options.on_event), study.cells)
         progress.tell(StudyStarted(rows=source.stream.rows, candidates=len(study.search)))
         passes = expected_passes(study, source, keep_rows=keep_rows)
         source = replace(source, on_rows=Meter(progress, rows=source.stream.rows, passes=passes))
