@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from benchmarks.real_tables import PAGE, TABLES
 from click.testing import CliRunner
 
-from benchmarks.real_tables import PAGE, TABLES
 from heldout.cli.main import main
 
 

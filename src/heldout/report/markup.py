@@ -31,11 +31,12 @@ def main_table(summary: Mapping[str, Any]) -> Table:
     rows = tuple(
         (name, one["value"], Number(one["low"], between(one)), *((one["no_model"],) if "metrics" in summary else ()))
         for name, one in metrics.items()
+        if one["value"] is not None
     )
     first = next(iter(metrics.values()))
     what = ("score", "held out") if "metrics" in summary else ("learner", first["label"])
     head = (*what, f"{level_words(first['level'])} interval", "no model")
-    return Table(title="", head=head[: len(rows[0])], rows=rows)
+    return Table(title="", head=head[: 4 if "metrics" in summary else 3], rows=rows)
 
 
 def as_markdown(table: Table) -> str:
