@@ -53,7 +53,7 @@ def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str
 def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a learner after the last comma."""
     before, comma, word = incomplete.rpartition(",")
-    names = ["all", *LEARNERS.split(", ")]
+    names = ["all", "auto", *LEARNERS.split(", ")]
     return [CompletionItem(before + comma + name) for name in names if name.startswith(word)]
 
 
