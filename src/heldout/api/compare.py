@@ -29,7 +29,7 @@ from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
 from heldout.results.figures import comparison_figure
 from heldout.results.headline import OF_ALL_LEARNERS, headline_of
-from heldout.results.metrics import leading_record
+from heldout.results.metrics import columns_of, leading_record
 from heldout.results.study_record import VERSION, Question, Request, StudyRecord, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
@@ -90,7 +90,7 @@ class Comparison(Reported):
     rope: float | None
     about: Mapping[str, Any]
     remarks: tuple[Finding, ...] = ()
-    frame: str = "pandas"
+    library: str = "pandas"
     checks: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -105,7 +105,14 @@ class Comparison(Reported):
     @property
     def table(self) -> Any:
         rows = [_row(pair) for pair in self.pairs]
-        return as_frame({name: [row[name] for row in rows] for name in rows[0]}, library=self.frame)
+        return as_frame({name: [row[name] for row in rows] for name in rows[0]}, library=self.library)
+
+    def frame(self) -> Any:
+        """Return a row for each learner and score: `metrics` of all results, the best learner first."""
+        found = {name: self.results[name].with_metrics().metrics or () for name in self.ranking if name in self.results}
+        learners = [name for name, metrics in found.items() for _ in metrics]
+        columns = columns_of([metric for metrics in found.values() for metric in metrics])
+        return as_frame({"learner": learners, **columns}, library=self.library)
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
         """The comparison as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
@@ -376,7 +383,7 @@ def answer_all(
             *((LOOKED_BEFORE,) if history is not None and history.past else ()),
         ),
         checks=checks.summary,
-        frame=first.task.frame,
+        library=first.task.frame,
     )
     studies = [result.journal.study for result in results.values() if result.journal is not None]
     if how.journal is not None and studies:

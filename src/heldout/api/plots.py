@@ -11,6 +11,7 @@ from heldout.base.shown import Shown
 from heldout.report.figures.catalogue import KINDS, TOGETHER
 from heldout.report.figures.describe import present
 from heldout.report.figures.stability import only_param
+from heldout.report.markup import as_latex, as_markdown, main_table
 from heldout.report.page import write_page
 
 Summary = Mapping[str, Any]
@@ -184,6 +185,18 @@ class Reported(Shown):
     def plot(self) -> Plots:
         """The figures of the report on matplotlib axes: ``result.plot.folds()``, ``comparison.plot.ranking()``."""
         return Plots(lambda: self.summary(figures=True), prepare=self._prepare_figure)
+
+    def frame(self) -> Any:
+        """Return the main table as a tidy data frame, in the library of the data; a comparison has all learners."""
+        raise NotImplementedError
+
+    def to_markdown(self) -> str:
+        """Return the main table as Markdown: scores, intervals, and what no model scores or how the learners differ."""
+        return as_markdown(main_table(self.summary()))
+
+    def to_latex(self) -> str:
+        """Return the main table as a LaTeX tabular, which needs no package."""
+        return as_latex(main_table(self.summary()))
 
     def report(self, path: str | Path) -> None:
         """Write the whole report to a single HTML file that opens offline.

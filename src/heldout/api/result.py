@@ -99,6 +99,10 @@ class Result(Reported):
         record = with_metrics(self)
         return as_frame(columns_of(record.metrics or ()), library=record.frame)
 
+    def frame(self) -> Any:
+        """Return `metrics`: a row for each score."""
+        return self.metrics
+
     def _record_with_marks(self) -> StudyRecord:
         """The record with what figures alone show: the candidate that the one-standard-error rule takes."""
         if self.handles is not None and "one_se" not in self.record.tables:

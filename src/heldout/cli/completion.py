@@ -63,7 +63,7 @@ def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: st
     """Complete the name of a learner after the last comma or +."""
     word = re.split("[,+]", incomplete)[-1]
     before = incomplete.removesuffix(word)
-    names = ["all", *LEARNERS.split(", ")]
+    names = ["all", "auto", *LEARNERS.split(", ")]
     return [CompletionItem(before + name) for name in names if name.startswith(word)]
 
 

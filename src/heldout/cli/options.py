@@ -26,9 +26,9 @@ STUDY = "heldout.study"  # the key of the study file in click's context
 
 SPLITS = "kfold:5, kfold:5x3 (repeated), kfold:5:contiguous, loo, holdout:0.2, resample:20:0.2, forward:5"
 COMPETE = (
-    f"Which learners compete: {LEARNERS}; or all, which is each of scikit-learn that suits. Repeat it, or "
-    "separate names by commas. One of your own is package.module:Name, with --allow-import. "
-    "Default: logistic for classes, ridge for numbers."
+    f"Which learners compete: {LEARNERS}; all, which is each of scikit-learn that suits; or auto, a penalised linear "
+    "model and boosting. Repeat it, or separate names by commas. One of your own is package.module:Name, with "
+    "--allow-import. Default: auto."
 )
 CONTEND = (
     f"Which learners are compared, two or more: {LEARNERS}. Repeat it, or separate names by commas. Names joined by + "

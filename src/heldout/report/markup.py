@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from heldout.report.blocks import Table
+from heldout.report.blocks import Number, Table
 from heldout.report.show import plain_text
-from heldout.report.words import one_line
+from heldout.report.words import between, level_words, one_line
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|$~#])")
 _LATEX = {
@@ -18,6 +20,23 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }
+
+
+def main_table(summary: Mapping[str, Any]) -> Table:
+    """Return the scores of a result beside no model; of a comparison, the score that leads of each learner."""
+    metrics = {one["label"]: one for one in summary.get("metrics", ())}
+    for name, learner in summary.get("learners", {}).items():
+        leads = learner["headline"]["metric"]
+        metrics[name] = next(one for one in learner["metrics"] if one["name"] == leads)
+    rows = tuple(
+        (name, one["value"], Number(one["low"], between(one)), *((one["no_model"],) if "metrics" in summary else ()))
+        for name, one in metrics.items()
+        if one["value"] is not None
+    )
+    first = next(iter(metrics.values()))
+    what = ("score", "held out") if "metrics" in summary else ("learner", first["label"])
+    head = (*what, f"{level_words(first['level'])} interval", "no model")
+    return Table(title="", head=head[: 4 if "metrics" in summary else 3], rows=rows)
 
 
 def as_markdown(table: Table) -> str:
