@@ -91,7 +91,12 @@ class Comparison(Reported):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        found = [one for result in self.results.values() for one in result.findings if one.severity != "info"]
+        found = [
+            replace(one, message=f"{name}: {one.message}") if one.code.startswith("H7") else one  # about one learner
+            for name, result in self.results.items()
+            for one in result.findings
+            if one.severity != "info"
+        ]
         return tuple(dict.fromkeys((*found, *self.remarks)))
 
     @property

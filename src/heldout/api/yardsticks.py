@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from heldout.audit.association import skill_of
 from heldout.audit.check_table import open_table
 from heldout.catalogue.learners import default_learner, learner_named
-from heldout.catalogue.preparation import UNSCALED, prepare_columns, survey_table
+from heldout.catalogue.preparation import SCALED, UNSCALED, prepare_columns, survey_table
 from heldout.results.study_facts import is_linear, last_step
 from heldout.results.yardsticks import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, Yardsticks
 from heldout.search.search import Family, Search, build_candidates
@@ -23,7 +24,7 @@ from heldout.task import Task
 from heldout.task.arrays import as_array, column
 
 MOST_ROWS = 2_000  # that tell which columns are worth fits of their own
-MOST_SINGLE = 10  # columns that are fitted alone
+MOST_SINGLE = 5  # columns that are fitted alone
 ONE_TEST_SET = "each further learner would look at the one test set again; use compare, or KFold"
 NO_TABLE = "the columns are not those of a table, or there are several targets"
 
@@ -49,7 +50,8 @@ def pose_yardsticks(study: Study, task: Task, *, one_test_set: bool) -> Yardstic
         for name, learner in known.items()
         if name not in without
     }
-    single = _single_columns(task, frame, classes)
+    line = learner_named(known[PLAIN_LINEAR], frame, classification=task.classification, table=table)[0].steps[-1][1]
+    single = _single_columns(task, frame, line, classes)
     if not single:
         without[COLUMN] = "there is one column"
     if learners := learners | single:
@@ -75,18 +77,18 @@ def _as_pandas(task: Task) -> pd.DataFrame:
     return pd.DataFrame(task.X, columns=[str(place) for place in range(task.X.shape[1])])
 
 
-def _single_columns(task: Task, frame: pd.DataFrame, classes: int) -> dict[str, Pipeline]:
-    """Return a small tree on each of the columns that tell most of the target by themselves."""
+def _single_columns(task: Task, frame: pd.DataFrame, line: Any, classes: int) -> dict[str, Pipeline]:
+    """Return a small tree and a line on each of the columns that tell most of the target by themselves."""
     table = open_table(task, most_rows=MOST_ROWS, splits=None, given=False, seed=0)
     skills = np.array([skill_of(one, table.responses).value for one in table.columns])
+    grow = DecisionTreeClassifier if task.classification else DecisionTreeRegressor
     learners: dict[str, Pipeline] = {}
     for place in np.argsort(-skills, kind="stable")[:MOST_SINGLE] if len(skills) > 1 else ():
         name = frame.columns[place]
         alone = survey_table(frame[[name]], classes=classes)
         if alone.columns:  # not an identifier
-            tree = (DecisionTreeClassifier if task.classification else DecisionTreeRegressor)(
-                max_leaf_nodes=16, min_samples_leaf=5
-            )
-            steps = [("only", prepare_columns(alone, UNSCALED)), ("tree", tree)]
-            learners[f"{COLUMN} {name if task.columns is None else repr(name)}"] = Pipeline(steps)
+            named = f"{COLUMN} {name if task.columns is None else repr(name)}"
+            tree = grow(max_leaf_nodes=16, min_samples_leaf=5)
+            learners[named] = Pipeline([("only", prepare_columns(alone, UNSCALED)), ("tree", tree)])
+            learners[f"{named} (linear)"] = Pipeline([("only", prepare_columns(alone, SCALED)), ("line", clone(line))])
     return learners

@@ -84,7 +84,7 @@ def _beyond(estimator: Any, name: str, grid: Sequence[Any], *, most: int) -> lis
     found: list[Any] = []
     for times in (1, 2, 3):
         exact = own[-1] * (own[-1] / own[-2]) ** times if grows else own[-1] + steps[-1] * times
-        value = round(exact) if whole else float(f"{exact:.4g}")
+        value = round(exact) if whole else float(f"{exact:.3g}")
         if value in (*found, grid[-1]) or value <= 0 <= own.min() or (whole and own[-1] < most < value):
             break
         try:
