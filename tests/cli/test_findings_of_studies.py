@@ -78,7 +78,7 @@ def test_a_linear_model_and_one_column_that_do_as_well_are_said_with_all_checks(
     options = ["--learner", "tree", "--checks", "all"]
     assert "a plain linear model is better than this learner" in findings(run("price", *options))["H705"]
     leaky = findings(run("price", *options, columns="a,b,leak"))
-    assert leaky["H711"].startswith("info: The column 'leak' alone does as well as all columns")
+    assert leaky["H711"].startswith("info: The column 'leak' (linear) alone does as well as all columns")
     assert "H711" not in findings(run("bent", *options))
 
 

@@ -16,8 +16,8 @@ from heldout.audit.association import skill_of
 from heldout.audit.check_table import open_table
 from heldout.catalogue.learners import default_learner, learner_named
 from heldout.catalogue.preparation import SCALED, UNSCALED, prepare_columns, survey_table
-from heldout.results.study_facts import is_linear, last_step
-from heldout.results.yardsticks import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, Yardsticks
+from heldout.results.study_facts import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, is_linear, last_step
+from heldout.results.study_record import Yardsticks
 from heldout.search.search import Family, Search, build_candidates
 from heldout.study.study import OUTER, Study, pose_evaluation
 from heldout.task import Task

@@ -18,8 +18,16 @@ from heldout.audit.check_table import read_column
 from heldout.base.errors import named_line
 from heldout.base.findings import Finding
 from heldout.base.words import number
-from heldout.results.study_facts import Facts, NotLooked, is_linear, last_step
-from heldout.results.yardsticks import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR
+from heldout.results.study_facts import (
+    BOOSTING,
+    COLUMN,
+    DEFAULTS,
+    PLAIN_LINEAR,
+    Facts,
+    NotLooked,
+    is_linear,
+    last_step,
+)
 from heldout.risk.comparison.sentences import Verdict
 from heldout.risk.uneven import FALSE_TREND, MATTERS, chance_of_rise, far_level, row_errors
 from heldout.risk.verdict import BETTER

@@ -19,11 +19,10 @@ from heldout.results.findings import findings_of, findings_of_fits, race_values
 from heldout.results.looks import look_at
 from heldout.results.no_model import against_no_model
 from heldout.results.selection import FOLD_PREDICTORS
-from heldout.results.study_facts import Facts
+from heldout.results.study_facts import Facts, pairs_with
 from heldout.results.study_record import CURVE, Columns, Question, StudyRecord
 from heldout.results.test_losses import TestLosses
 from heldout.results.test_set_history import TestSetHistory, disclosed
-from heldout.results.yardsticks import pairs_with
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.verdict import Reference
@@ -73,8 +72,8 @@ def build_record(
     findings = findings_of(question, outcome, losses)
     checks: dict[str, Any] = {}
     if question.checks != "none":
-        yardsticks, own = question.yardsticks, losses.records[0]
-        pairs = {} if yardsticks is None else pairs_with(yardsticks, extra, own, level=level, options=options)
+        own = losses.records[0]
+        pairs = pairs_with(question, extra, own)
         seen, checks = look_at(Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs))
         findings += seen
     for name, ran in extra.items():

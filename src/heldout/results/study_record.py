@@ -16,7 +16,6 @@ from heldout.kernels.statistics.family import Family
 from heldout.results.estimates import Covers
 from heldout.results.extra_fits import PairsOfBlocks
 from heldout.results.selection import BEST_BBC, BEST_TT, FOLD_PREDICTORS
-from heldout.results.yardsticks import Yardsticks
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 from heldout.study.study import OUTER, SPREAD, Study
@@ -47,6 +46,14 @@ class QuestionOfStream:
     source: Source
     families: tuple[Family, ...]
     cells: Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Yardsticks:
+    """Holds the studies of learners that ``checks="all"`` holds the own one against, and why there are no others."""
+
+    studies: Mapping[str, tuple[Study, Task]]  # by name in a plan; each family is a yardstick with one candidate
+    without: Mapping[str, str]  # the reasons, by yardstick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
