@@ -10,25 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.api.draw import sees_classes
-from heldout.api.evaluate import evaluate
 from heldout.api.question import strategy_for
-from heldout.audit.check_table import Table, open_table
-from heldout.audit.ledger import MemoryLedger
+from heldout.audit.check_table import FEWEST_ROWS, MOST_CELLS, MOST_ROWS, open_table
 from heldout.audit.run_checks import run_checks
-from heldout.audit.trap import EXPLAINED, INFO, NOT_SEEN, SEVERITIES, WARNING, Trap, shown
-from heldout.audit.traps.drift import differing, two_parts
+from heldout.audit.trap import EXPLAINED, NOT_SEEN, SEVERITIES, Trap, parse_ignore
 from heldout.base.errors import OptionError, TargetError, did_you_mean
-from heldout.base.options import Options
 from heldout.base.registered import registered
 from heldout.base.rowkeys import derive
 from heldout.base.shown import Shown, plain
 from heldout.data.stream import read_if_named, target_of
-from heldout.splits import Given, Holdout
+from heldout.splits import Given
 from heldout.splits.foreign import Pairs
 from heldout.study.study import TEST
-from heldout.task import Task, declare
-
-MOST_ROWS = 100_000  # more are sampled
+from heldout.task import declare
 
 
 @registered
@@ -134,13 +128,19 @@ def check(
     task = declare(X, y, classification=classification, **roles)
     if task.y.dtype.kind in "mM":
         raise TargetError("The target holds dates. Turn it into a number, such as days from a date.")
-    table = _table(task, test, most_rows=int(most_rows), seed=int(seed))
+    strategy = strategy_for(test, task)
+    splits = strategy.draw(task, task.all_rows, seed=derive(int(seed), TEST))
+    table = open_table(
+        task,
+        rows=min(int(most_rows), max(FEWEST_ROWS, MOST_CELLS // (task.n_columns or 1))),
+        columns=range(task.n_columns or 1),
+        splits=splits,
+        given=isinstance(strategy, Given | Pairs),
+        seed=derive(int(seed), "check"),
+    )
     report = run_checks(table, ignore=frozenset(ignored))
-    traps = list(report.traps)
-    if "H609" not in ignored:
-        traps += find_drift(table.without(trap for trap in traps if trap.code == "H603"))
     return Checked(
-        findings=tuple(sorted(traps, key=lambda trap: trap.code)),
+        findings=report.traps,
         rows=task.size,
         rows_looked_at=len(table),
         columns=task.n_columns or 1,
@@ -150,77 +150,12 @@ def check(
     )
 
 
-def parse_ignore(ignore: str | Iterable[str]) -> tuple[str, ...]:
-    """Parse finding codes from one comma-separated string or several strings; refuse codes that `check` does not have.
-
-    >>> parse_ignore("h603, H601")
-    ('H601', 'H603')
-    """
-    words = [ignore] if isinstance(ignore, str) else list(ignore)
-    if not all(isinstance(word, str) for word in words):
-        raise OptionError('ignore= takes numbers of findings, such as "H601" or ["H601", "H603"].')
-    codes = sorted({code.strip().upper() for word in words for code in word.split(",") if code.strip()})
-    for code in codes:
-        if code not in EXPLAINED:
-            raise OptionError(f"check has no finding {code!r} to ignore. It has {', '.join(EXPLAINED)}.")
-    return tuple(codes)
-
-
 def _check_numbers(most_rows: Any, seed: Any) -> None:
     for name, value, least in (("most_rows", most_rows, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise OptionError(f"{name}= is a whole number from {least} on, not {value!r}.")
 
 
-def _table(task: Task, test: Any, *, most_rows: int, seed: int) -> Table:
-    strategy = strategy_for(test, task)
-    splits = strategy.draw(task, task.all_rows, seed=derive(seed, TEST))
-    given = isinstance(strategy, Given | Pairs)
-    return open_table(task, most_rows=most_rows, splits=splits, given=given, seed=derive(seed, "check"))
-
-
 def _facts(trap: Trap) -> dict[str, Any]:
     words = {name: plain(getattr(trap, name)) for name in ("seen", "why", "way_out", "columns", "evidence")}
     return {"code": trap.code, "severity": trap.severity, "title": EXPLAINED[trap.code].title, **words}
-
-
-LEVEL = 0.999  # of the interval, so that by chance it lies above one half once in two thousand cases
-LARGE = 0.6  # accuracy of the classifier from which the finding is a warning
-
-
-def find_drift(table: Table) -> list[Trap]:
-    """Return a trap H609 if a classifier can tell a given test part from its training part; else an empty list."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    parts = two_parts(table)
-    if parts is None:
-        return []
-    learner = HistGradientBoostingClassifier(
-        max_iter=50, max_leaf_nodes=15, categorical_features=parts.categories or None, random_state=table.seed
-    )
-    result = evaluate(
-        learner,
-        parts.X,
-        parts.tested,
-        test=Holdout(0.5, stratify=False),
-        loss="zero_one",
-        level=LEVEL,
-        seed=table.seed,
-        jobs=1,
-        progress=False,
-        options=Options(interval="clopper-pearson", ledger=MemoryLedger()),  # no look at the user's test set
-    )
-    risk = result.risk
-    if risk.value is None or risk.high is None or risk.low is None or risk.high >= 0.5:
-        return []
-    right, low, high = 1 - risk.value, 1 - risk.high, 1 - risk.low
-    names = differing(parts)
-    most = f"; most different: {shown(names, 3)}" if names else ""
-    seen = (
-        f"A classifier tells rows of the test part from training rows {right:.1%} of the time "
-        f"({100 * LEVEL:.4g}% interval {low:.1%} to {high:.1%}; 50% is chance){most}."
-    )
-    evidence = {"right": right, "low": low, "high": high, "level": LEVEL, "rows": len(parts.tested)}
-    severity = WARNING if right >= LARGE else INFO
-    columns = tuple(name for name in names[:3] if name != "the target")
-    return [Trap(code="H609", severity=severity, seen=seen, columns=columns, evidence=evidence)]

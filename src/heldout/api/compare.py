@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of, command_of_now
-from heldout.api.evaluate import run_question
+from heldout.api.evaluate import check_data, first_plan, run_question
 from heldout.api.learners import named_learners
 from heldout.api.plots import Reported
 from heldout.api.question import prepare, refuse_stream
@@ -26,7 +26,8 @@ from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
 from heldout.results.figures import comparison_figure
-from heldout.results.study_record import VERSION, Question, Request, choices_of
+from heldout.results.study_facts import YARDSTICKS
+from heldout.results.study_record import VERSION, Question, Request, Yardsticks, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
 from heldout.results.test_set_history import history_of
@@ -45,6 +46,7 @@ LOOKED_BEFORE = Finding(
     message="These test rows were looked at before. The intervals of differences take no account of that: they hold "
     "for learners that were decided on without it.",
 )
+EACH_OTHER = Yardsticks(studies={}, without=dict.fromkeys(YARDSTICKS, "the learners are held against each other"))
 
 
 @registered
@@ -84,6 +86,7 @@ class Comparison(Reported):
     about: Mapping[str, Any]
     remarks: tuple[Finding, ...] = ()
     frame: str = "pandas"
+    checks: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -122,6 +125,7 @@ class Comparison(Reported):
             },
             "failures": plain(self.failures),
             "findings": [asdict(finding) for finding in self.findings],
+            "checks": plain(self.checks),
         }
         if figures:
             folds = {name: one.tables["folds"] for name, one in records.items()}
@@ -186,6 +190,8 @@ def compare(
     backend: Any = None,
     journal: Any = None,
     progress: bool | str = "auto",
+    checks: str = "quick",
+    ignore: str | Iterable[str] = (),
     options: Options | None = None,
     rope: float | None = None,
 ) -> Comparison:
@@ -195,8 +201,8 @@ def compare(
     ----------
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. A list gets the names of its classes.
-    X, y, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, options
-        As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits.
+    X, y, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, checks, ignore, options
+        As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits. The data are looked at once.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
     level : float
@@ -222,7 +228,8 @@ def compare(
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    asked = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
+    request = Request(**asked, checks=checks, ignore=ignore)
     named = named_learners(learners)
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options
@@ -238,7 +245,8 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
     questions: dict[str, Question] = {}
     for name, learner in learners.items():
         try:
-            questions[name] = prepare(learner, X, y, request)
+            question = prepare(learner, X, y, request)
+            questions[name] = question if question.yardsticks is None else replace(question, yardsticks=EACH_OTHER)
         except (LearnerError, SpaceError) as error:
             raise type(error)(f"Learner {name!r}: {error}") from error
     refuse_coarse_answers(next(iter(questions.values())), who="A comparison")
@@ -252,11 +260,13 @@ def answer_all(
     """Run every learner and compare their losses; a learner that fails does not stop the others."""
     # All learners count as one look at the test set, since none depends on another's answer.
     history = history_of(*questions.values(), journal=how.journal)
+    asked = list(questions.values())
+    checks = check_data(asked, first_plan(asked[0]))
     results: dict[str, Result] = {}
     failures: dict[str, str] = {}
     for name, question in questions.items():
         try:
-            results[name] = run_question(question, how, history=history)
+            results[name] = run_question(question, how, history=history, checks=checks)
         except FitFailed as error:
             failures[name] = str(error).splitlines()[0]
     if not results:
@@ -290,7 +300,8 @@ def answer_all(
             "call": call,
             "command": command_of_now(),
         },
-        remarks=(LOOKED_BEFORE,) if history is not None and history.past else (),
+        remarks=(*checks.findings, *((LOOKED_BEFORE,) if history is not None and history.past else ())),
+        checks=checks.summary,
         frame=first.task.frame,
     )
     studies = [result.journal.study for result in results.values() if result.journal is not None]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 
 from heldout.api.call_text import command_of_now
 from heldout.api.final import StudyHandles, chooses_on_all_rows, pose_on_all_rows, price_choice
@@ -15,9 +17,10 @@ from heldout.api.question import prepare
 from heldout.api.result import Result
 from heldout.api.tuning import describe_all_failed
 from heldout.audit.row_views import views_of
+from heldout.audit.study_checks import NONE, CheckSettings, StudyChecks, check_study, no_checks
 from heldout.audit.test_rows import TestRows
 from heldout.base.errors import FitFailed, OptionError, SplitError
-from heldout.base.options import Options
+from heldout.base.options import Options, plan_settings
 from heldout.base.words import fit_words
 from heldout.data.stream import is_stream, target_of
 from heldout.engine.run import Outcome, Running, run_study
@@ -25,6 +28,8 @@ from heldout.engine.stream_account import account_of_stream
 from heldout.engine.streams import Streamed, run_streamed
 from heldout.journal import keep_summary, open_journal
 from heldout.planner.account import Account, merge_accounts
+from heldout.planner.passes import make_plan
+from heldout.planner.plan import Plan
 from heldout.results.extra_fits import account_of, counted_with
 from heldout.results.record import build_record
 from heldout.results.study_record import Question, Request
@@ -90,7 +95,8 @@ def evaluate(
     progress : "auto" or bool
         A bar for runs that last.
     checks : "quick", "all" or "none"
-        What is looked for in the data and the study: what costs little, also what takes fits of its own, or nothing.
+        What is looked for in the data, as :func:`heldout.check` does, and in the study: what costs little, also what
+        takes time or fits of its own (see :func:`heldout.explain`), or nothing. ``result.findings`` has what was found.
     ignore : str or sequence of str
         Numbers of findings to leave out, such as "H603,H703": docs/findings.md.
     options : Options, optional
@@ -113,9 +119,8 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(
-        test=test, roles=roles, loss=loss, level=level, seed=seed, checks=checks, ignore=ignore, options=options
-    )
+    asked = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
+    request = Request(**asked, checks=checks, ignore=ignore)
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)
@@ -157,27 +162,32 @@ def explain(
     return plan_of_question(prepare(learner, X, target_of(y, target), request))
 
 
-def run_question(question: Question, how: Running, *, history: TestSetHistory | None = None) -> Result:
+def run_question(
+    question: Question, how: Running, *, history: TestSetHistory | None = None, checks: StudyChecks | None = None
+) -> Result:
     """Run a question, build its result, and enter it in the ledger if it looked at a test set.
 
-    Questions that are asked together share a `history`; with None the question finds its own.
+    Questions that are asked together share a `history` and `checks`; with None the question finds its own.
     """
     # The journal stays open throughout, so that no other program locks it before the extra studies run.
     with nullcontext() if how.journal is None else open_journal(how.journal):
         if history is None and question.stream is None and question.has_one_test_set:
             history = history_of(question, journal=how.journal)
-        result = _run(question, how, history)
+        plan = first_plan(question)
+        result = _run(question, how, history, plan, check_data([question], plan) if checks is None else checks)
         use = result.journal
         if use is not None and how.journal is not None and result.is_complete:
             keep_summary(how.journal, use.study, result.summary(figures=True))
     return result
 
 
-def _run(question: Question, how: Running, history: TestSetHistory | None) -> Result:
+def _run(
+    question: Question, how: Running, history: TestSetHistory | None, plan: Plan | None, checks: StudyChecks
+) -> Result:
     task, streamed = question.task, None
     asked_by: dict[str, Any] = {"call": question.call, "command": command_of_now()}
     if question.stream is None:
-        outcome = run_study(question.study, task, how)
+        outcome = run_study(question.study, task, how, first=plan)
     else:
         streamed = run_streamed(question.study, question.stream.source, question.stream.families, how)
         outcome, rows = streamed.outcome, _test_rows(task, streamed)
@@ -187,13 +197,32 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
     extra = {name: run_study(*posed, how) for name, posed in question.extra.items()}
-    record = build_record(question, outcome, losses, extra=extra, history=history, asked_by=asked_by)
+    record = build_record(question, outcome, losses, extra=extra, history=history, checks=checks, asked_by=asked_by)
     if history is not None:
         enter_looks(record, question, losses, history)
     if extra:
         outcome = counted_with(outcome, extra)
     handles = StudyHandles(question=question, outcome=outcome, losses=losses, how=how, streamed=streamed)
     return Result(record, handles=handles)
+
+
+def first_plan(question: Question) -> Plan | None:
+    """Return the plan that the study begins with; None if only the run can tell it."""
+    study = question.study
+    if question.stream is not None or study.race is not None or get_config()["enable_metadata_routing"]:
+        return None
+    return make_plan(study, question.task, done=frozenset(), **plan_settings(question.options), clock=perf_counter)
+
+
+def check_data(questions: Sequence[Question], plan: Plan | None) -> StudyChecks:
+    """Look at the data that these questions share for leaks and traps; `plan` is that of the first."""
+    question = questions[0]
+    settings = CheckSettings(mode=question.checks, ignore=question.ignore, seed=question.seed)
+    if question.stream is not None:
+        return no_checks(settings, "a stream is read in passes; heldout check looks at a part that is loaded")
+    if question.checks == NONE:
+        return no_checks(settings, 'checks="none"')
+    return check_study([one.study for one in questions], question.task, plan, test=question.test, settings=settings)
 
 
 def _refuse_without_answers(outcome: Outcome) -> None:

@@ -11,6 +11,8 @@ from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of
 from heldout.api.learners import as_search, is_frozen
+from heldout.audit.study_checks import accept_mode
+from heldout.audit.trap import EXPLAINED, parse_ignore
 from heldout.base.errors import (
     Argument,
     InputError,
@@ -33,6 +35,7 @@ from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import check_interval
 from heldout.results.extra_fits import pose_curve, pose_pairs
+from heldout.results.looks import RULES
 from heldout.results.study_record import Question, QuestionOfStream, Request
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.results.test_set_history import check_answer
@@ -51,6 +54,7 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     """Turn the user's arguments into a checked question, about data in memory or about a stream."""
     options, seed = checked_options(request), int(request.seed)
     asked = {"learner": learner, "seed": seed, "level": float(request.level), "options": options}
+    asked |= {"checks": accept_mode(request.checks), "ignore": parse_ignore(request.ignore, known=(*EXPLAINED, *RULES))}
     if is_stream(X):
         return _prepare_stream(asked, X, y, request)
     search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)
@@ -80,20 +84,12 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         else None,
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
         call=call_of(learner, request),
-        checks=request.checks,
-        ignore=_codes(request.ignore),
     )
     if question.checks != "all":
         return question
     from heldout.api.yardsticks import pose_yardsticks  # late, since it imports the catalogue
 
     return replace(question, yardsticks=pose_yardsticks(study, task, one_test_set=question.has_one_test_set))
-
-
-def _codes(ignore: Any) -> tuple[str, ...]:
-    """Return numbers of findings from one comma-separated text or several."""
-    words = [ignore] if isinstance(ignore, str) else ignore
-    return tuple(code.strip().upper() for word in words for code in word.split(",") if code.strip())
 
 
 def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> Question:
@@ -127,8 +123,7 @@ def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> 
     watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger identifies
     source = Source(stream=stream, task=task, plan=plan, shift=shift, watched=watched)
     of_stream = QuestionOfStream(source=source, families=families, cells=cells)
-    checked = {"checks": request.checks, "ignore": _codes(request.ignore)}
-    return Question(**asked, **checked, task=task, study=study, test=strategy, stream=of_stream)
+    return Question(**asked, task=task, study=study, test=strategy, stream=of_stream)
 
 
 def checked_options(request: Request) -> Options:

@@ -16,7 +16,7 @@ from heldout.audit.association import skill_of
 from heldout.audit.check_table import open_table
 from heldout.catalogue.learners import default_learner, learner_named
 from heldout.catalogue.preparation import SCALED, UNSCALED, prepare_columns, survey_table
-from heldout.results.study_facts import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, is_linear, last_step
+from heldout.results.study_facts import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, YARDSTICKS, is_linear, last_step
 from heldout.results.study_record import Yardsticks
 from heldout.search.search import Family, Search, build_candidates
 from heldout.study.study import OUTER, Study, pose_evaluation
@@ -33,7 +33,7 @@ def pose_yardsticks(study: Study, task: Task, *, one_test_set: bool) -> Yardstic
     """Return the studies of all yardsticks on the test splits of a study, or why there are none."""
     own, studies, without = study.search.families, dict[str, tuple[Study, Task]](), dict[str, str]()
     if one_test_set:
-        return Yardsticks(studies={}, without=dict.fromkeys((BOOSTING, PLAIN_LINEAR, DEFAULTS, COLUMN), ONE_TEST_SET))
+        return Yardsticks(studies={}, without=dict.fromkeys(YARDSTICKS, ONE_TEST_SET))
     if study.search.tuned and len(own) == 1:
         studies["untuned learner"] = _pose({DEFAULTS: own[0].estimator}, study, task), task
     if task.container not in ("array", "pandas", "polars") or task.y.ndim > 1:
@@ -71,7 +71,8 @@ def _pose(learners: Mapping[str, Any], study: Study, task: Task) -> Study:
 def _as_pandas(task: Task) -> pd.DataFrame:
     """Return X as a pandas data frame with text as column names, which preparation needs."""
     if task.container == "pandas":
-        return task.X.set_axis([str(name) for name in task.X.columns], axis=1)
+        named: pd.DataFrame = task.X.set_axis([str(name) for name in task.X.columns], axis=1)
+        return named
     if task.container == "polars":
         return pd.DataFrame({name: as_array(column(task.X, place)) for place, name in enumerate(task.X.columns)})
     return pd.DataFrame(task.X, columns=[str(place) for place in range(task.X.shape[1])])
@@ -79,7 +80,8 @@ def _as_pandas(task: Task) -> pd.DataFrame:
 
 def _single_columns(task: Task, frame: pd.DataFrame, line: Any, classes: int) -> dict[str, Pipeline]:
     """Return a small tree and a line on each of the columns that tell most of the target by themselves."""
-    table = open_table(task, most_rows=MOST_ROWS, splits=None, given=False, seed=0)
+    columns = range(task.n_columns or 0)
+    table = open_table(task, rows=min(MOST_ROWS, task.size), columns=columns, splits=None, given=False, seed=0)
     skills = np.array([skill_of(one, table.responses).value for one in table.columns])
     grow = DecisionTreeClassifier if task.classification else DecisionTreeRegressor
     learners: dict[str, Pipeline] = {}

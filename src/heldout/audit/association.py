@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -65,6 +66,22 @@ def agreement_of_next(responses: Floats, codes: Codes) -> Agreement:
 def agreement_in_order(responses: Floats) -> Agreement:
     """Return the agreement of each row with the next, in the order given."""
     return _agreement(responses, float((responses[1:] * responses[:-1]).sum()), float(len(responses) - 1))
+
+
+def goes_along(column: Column, others: Sequence[Column], responses: Floats, *, surely: float) -> bool:
+    """Return whether the order of a column's values goes with the target or another number, as an amount's order does.
+
+    One row of each value is looked at. Codes are numbered by chance, so that their rank correlations have the standard
+    error 1/√(values - 1); `surely` is how many of these count.
+    """
+    first = column.order[np.flatnonzero(np.diff(column.sorted_codes, prepend=-1))]
+    ranked = [other.codes[first] for other in others if other.kind in ("number", "date")]
+    beside = np.vstack([*ranked, responses[first].T]) if ranked else responses[first].T
+    beside = beside - beside.mean(axis=1, keepdims=True)
+    ranks = np.arange(len(first)) - (len(first) - 1) / 2
+    norms = np.sqrt((beside**2).sum(axis=1) * (ranks**2).sum())
+    correlations = np.abs(beside @ ranks)[norms > 0] / norms[norms > 0]
+    return bool((correlations * sqrt(max(1, len(first) - 1)) > surely).any())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

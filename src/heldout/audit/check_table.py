@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from heldout.audit.trap import Trap
 from heldout.base.rowkeys import Rows
 from heldout.splits import Splits
 from heldout.task import Task
@@ -25,10 +24,13 @@ Codes = NDArray[np.intp]
 
 MOST_CELLS = 5_000_000  # rows × columns that are looked at, where the rows are many
 FEWEST_ROWS = 2_000  # always checked, even with many columns
+MOST_ROWS = 100_000  # more are sampled
 MOST_OUTPUTS = 20  # of a target; the rarer classes are taken together
 MOST_STEPS = 0.2  # distinct values per row: numbers with more are treated as continuous, not as levels
 _LARGEST, _SHIFT = 1e100, 700  # larger numbers are divided by 2**700, so that their squares do not overflow
 _NANOSECONDS_A_DAY = 86_400e9
+_LOOK_UP = 50  # operations for each number of a column that is looked up in all rows
+_FIRST_DATE, _LAST_DATE = 1900_01_01, 2100_12_31
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,7 +42,7 @@ class Column:
     kind: Kind
     numbers: Floats  # numbers, dates as days, levels as codes; NaN where missing
     whole: bool  # every number present is a whole one
-    words: float = 0.0  # how many words a value has on average, for categories and text
+    words: float = 0.0  # how many words a typical value has, for categories and text
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -100,6 +102,25 @@ def read_column(X: Any, position: int) -> Column:
     return interpret(cells, name=f"column {position}", position=position)
 
 
+def read_columns(X: Any, positions: Sequence[int]) -> list[Column]:
+    """Read several columns of X, all numeric ones at once."""
+    kind = container_kind(X)
+    if kind == "objects":
+        return [read_column(X, position) for position in positions]
+    if kind == "sparse":
+        return _numeric(X[:, positions].toarray().T, [(f"column {one}", one) for one in positions])
+    if kind == "array" and X.dtype.kind in "biuf":
+        return _numeric(X.T[positions], [(f"column {one}", one) for one in positions])
+    plain = [one for one in positions if kind == "pandas" and _is_numeric(X.dtypes.iloc[one])]
+    block = X.iloc[:, plain].to_numpy(dtype=np.float64).T if plain else np.empty((0, len(X)))
+    read = dict(zip(plain, _numeric(block, [(str(X.columns[one]), one) for one in plain]), strict=True))
+    return [read[one] if one in read else read_column(X, one) for one in positions]
+
+
+def _is_numeric(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+
+
 def interpret(values: NDArray[Any], *, name: str, position: int) -> Column:
     """Make a column from values, by their type; texts by their content.
 
@@ -107,7 +128,7 @@ def interpret(values: NDArray[Any], *, name: str, position: int) -> Column:
     'date'
     """
     if values.dtype.kind in "biuf":
-        return _numbers(values.astype(np.float64), name, position)
+        return _numeric(values[None], [(name, position)])[0]
     if values.dtype.kind in "mM":
         dated = values.dtype.kind == "M"
         days = _days(values, "datetime64[ns]" if dated else "timedelta64[ns]")
@@ -122,29 +143,42 @@ def interpret(values: NDArray[Any], *, name: str, position: int) -> Column:
         numbers = np.full(len(cells), np.nan)
         try:
             numbers[~missing] = cells[~missing].astype(np.float64)
-            return _numbers(numbers, name, position)
+            return _numeric(numbers[None], [(name, position)])[0]
         except OverflowError:
             pass  # whole numbers of hundreds of digits are names, not amounts
     return _texts(cells, missing, name, position)
 
 
-def _numbers(numbers: Floats, name: str, position: int) -> Column:
-    numbers = np.where(np.isfinite(numbers), numbers, np.nan)
-    if np.nanmax(np.abs(numbers), initial=0.0) > _LARGEST:
-        numbers = np.ldexp(numbers, -_SHIFT)
-    values = numbers[~np.isnan(numbers)]
-    whole = bool(len(values)) and bool((values == np.trunc(values)).all())
-    if whole and _are_written_dates(values):
-        # As days, near enough to keep their order and their steps.
-        days = numbers // 10_000 * 372 + numbers // 100 % 100 * 31 + numbers % 100
-        return Column(name=name, position=position, kind="date", numbers=days, whole=False)
-    return Column(name=name, position=position, kind="number", numbers=numbers, whole=whole)
+def _numeric(block: NDArray[Any], named: Sequence[tuple[str, int]]) -> list[Column]:
+    """Make columns from the rows of a block of numbers; `named` holds the name and the position of each."""
+    numbers = np.ascontiguousarray(block, dtype=np.float64)
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        numbers = np.where(finite, numbers, np.nan)
+    low, high = np.fmin.reduce(numbers, axis=1), np.fmax.reduce(numbers, axis=1)
+    large = np.maximum(np.abs(low), np.abs(high)) > _LARGEST
+    if large.any():
+        numbers = np.where(large[:, None], np.ldexp(numbers, -_SHIFT), numbers)
+    whole = finite.any(axis=1)
+    for few in (slice(0, 32), slice(32, None)):  # most columns of fractions show in a few rows
+        some = numbers[whole, few]
+        whole[whole] = ((some == np.trunc(some)) | ~finite[whole, few]).all(axis=1)
+    columns = []
+    for place, (name, position) in enumerate(named):
+        values, kind = numbers[place], "number"
+        written = whole[place] and low[place] >= _FIRST_DATE and high[place] <= _LAST_DATE
+        if written and _are_written_dates(values[finite[place]]):
+            # As days, near enough to keep their order and their steps.
+            values, kind = values // 10_000 * 372 + values // 100 % 100 * 31 + values % 100, "date"
+        is_whole = bool(whole[place]) and kind == "number"
+        columns.append(Column(name=name, position=position, kind=kind, numbers=values, whole=is_whole))  # type: ignore[arg-type]
+    return columns
 
 
 def _are_written_dates(values: Floats) -> bool:
-    """Return whether integers are dates written as 20240131."""
+    """Return whether integers from _FIRST_DATE to _LAST_DATE are dates written as 20240131."""
     month, day = values // 100 % 100, values % 100
-    within = (values >= 1900_01_01) & (values <= 2100_12_31) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    within = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     return len(values) > 10 and bool(within.all()) and len(np.unique(values)) > 10
 
 
@@ -156,14 +190,17 @@ def _days(values: NDArray[Any], unit: str) -> Floats:
 
 
 def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, position: int) -> Column:
-    written = np.array([None if gap else str(cell) for cell, gap in zip(cells, missing, strict=True)], dtype=object)
+    if set(map(type, cells[~missing])) <= {str}:
+        written = np.where(missing, None, cells)
+    else:
+        written = np.array([None if gap else str(cell) for cell, gap in zip(cells, missing, strict=True)], dtype=object)
     codes, levels = pd.factorize(written)
     dates = _as_dates(levels)
     if dates is not None:
         days = np.append(dates, np.nan)[codes]
         return Column(name=name, position=position, kind="date", numbers=days, whole=False)
     numbers = np.where(codes < 0, np.nan, codes.astype(np.float64))
-    words = float(np.mean([len(level.split()) for level in levels[:1000]])) if len(levels) else 0.0
+    words = float(np.median([len(level.split()) for level in levels[:1000]])) if len(levels) else 0.0
     kind: Kind = "text" if is_prose(words, len(levels), int(np.count_nonzero(codes >= 0))) else "category"
     return Column(name=name, position=position, kind=kind, numbers=numbers, whole=True, words=words)
 
@@ -190,6 +227,7 @@ class Table:
     splits: Splits | None  # the test parts, where they were asked for
     given: bool  # they were given by row, not drawn
     seed: int
+    allowance: float = np.inf  # operations for each question that takes more than a look at every column
     _moments: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)  # of columns in all rows
 
     def __len__(self) -> int:
@@ -203,7 +241,7 @@ class Table:
     @cached_property
     def responses(self) -> Floats:
         """The centred target in the sampled rows: class indicators, or the ranks of a number divided by their count."""
-        return as_responses(self.task.y[self.rows], classification=self.task.classification)
+        return as_responses(self.outputs, classification=self.task.classification)
 
     @cached_property
     def held(self) -> NDArray[np.bool_] | None:
@@ -214,10 +252,43 @@ class Table:
         held[self.splits.held] = True
         return held
 
-    def without(self, traps: Iterable[Trap]) -> Table:
-        """Return the table without the columns that these findings explain."""
-        explained = {name for trap in traps for name in trap.columns}
-        return replace(self, columns=tuple(column for column in self.columns if column.name not in explained))
+    @cached_property
+    def outputs(self) -> NDArray[Any]:
+        """The target in the sampled rows as numbers, a column each output; texts are coded."""
+        y = self.task.y[self.rows]
+        y = y if y.ndim == 2 else y[:, None]
+        coded = y.dtype.kind not in "biuf"
+        return np.column_stack([np.unique(one, return_inverse=True)[1] for one in y.T]) if coded else y
+
+    @property
+    def responses_are_all(self) -> bool:
+        """Whether no output of the target is left out of the responses."""
+        return self.outputs.shape[1] <= MOST_OUTPUTS
+
+    @cached_property
+    def class_counts(self) -> list[int]:
+        """How many different values each output has."""
+        return [len(np.unique(output)) for output in self.outputs.T]
+
+    @cached_property
+    def target_means(self) -> list[tuple[float, float]]:
+        """The mean and the range of each numeric output, and the share of each class with the range 1."""
+        found = []
+        for output in self.outputs.T[: 2 * MOST_OUTPUTS]:
+            if self.task.classification:
+                found += [(float(share), 1.0) for share in np.unique(output, return_counts=True)[1] / len(output)]
+            numbers = output.astype(np.float64)
+            found.append((float(numbers.mean()), float(np.ptp(numbers))))
+        return found
+
+    @property
+    def whole_columns(self) -> int:
+        """How many columns a check may look up in all rows."""
+        return int(min(10_000, max(2, self.allowance / (_LOOK_UP * self.task.size))))
+
+    def affords(self, operations: float) -> bool:
+        """Return whether so many floating-point operations may be spent on a question of its own."""
+        return operations <= self.allowance
 
     def whole(self, column: Column) -> Column:
         """Return this column in all rows of the task. If the table is not sampled, it is returned as it is."""
@@ -232,18 +303,21 @@ class Table:
         return self._moments[column.position]
 
 
-def open_table(task: Task, *, most_rows: int, splits: Splits | None, given: bool, seed: int) -> Table:
-    """Read the columns of a task, in a random sample of its rows if there are many."""
-    width = task.n_columns or 1
-    most = min(most_rows, max(FEWEST_ROWS, MOST_CELLS // width))
-    rows = np.random.default_rng(seed).permutation(task.size)[:most].astype(np.intp)
-    part = take_rows(task.X, rows)
-    if isinstance(part, np.ndarray):
-        part = np.asfortranarray(part)  # columns are read one by one
-    elif is_sparse(part):
+def most_rows(columns: int) -> int:
+    """Return how many rows are looked at where nothing else limits them."""
+    return min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, columns)))
+
+
+def open_table(
+    task: Task, *, rows: int, columns: Sequence[int], splits: Splits | None, given: bool, seed: int
+) -> Table:
+    """Read these columns of a task in so many rows, drawn at random."""
+    drawn = np.random.default_rng(seed).permutation(task.size)[:rows].astype(np.intp)
+    part = take_rows(task.X, drawn)
+    if is_sparse(part):
         part = part.tocsc()
-    columns = [read_column(part, position) for position in range(width)]
-    return Table(task=task, rows=rows, columns=tuple(columns), splits=splits, given=given, seed=seed)
+    read = tuple(read_columns(part, columns))
+    return Table(task=task, rows=drawn, columns=read, splits=splits, given=given, seed=seed)
 
 
 def as_responses(y: NDArray[Any], *, classification: bool) -> Floats:

@@ -67,6 +67,8 @@ def compare(
             loss=request.loss,
             level=request.level,
             seed=request.seed,
+            checks=request.checks,
+            ignore=request.ignore,
             rope=rope,
             **settings.arguments(output),
             options=settings.options(prepared.options),

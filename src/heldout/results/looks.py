@@ -6,6 +6,7 @@ cannot tell. No rule takes a fit; some use the yardsticks that ``checks="all"`` 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from math import log, sqrt
@@ -329,21 +330,23 @@ RULES: Mapping[str, tuple[str, Callable[[Facts], Seen]]] = {
 }
 
 
-def look_at(facts: Facts) -> tuple[list[Finding], dict[str, list[str]]]:
-    """Apply every rule that is not ignored; return findings, what was looked for, and what was not and why."""
-    findings, looked, not_looked = list[Finding](), list[str](), list[str]()
+def look_at(facts: Facts, checks: Mapping[str, Any]) -> tuple[list[Finding], dict[str, Any]]:
+    """Apply every rule that is not ignored; return findings, and what was looked for beside what `checks` tells."""
+    findings, looked, not_looked = list[Finding](), list(checks["looked"]), list(checks["not_looked"])
     for code, (title, rule) in RULES.items():
         if code in facts.question.ignore:
             continue
         try:
             seen = rule(facts)
         except NotLooked as reason:
-            not_looked.append(f"{title}: {reason}")
+            not_looked.append(f"{title} ({reason})")
             continue
         except Exception as error:  # no learner or table may end a finished study by being looked at
-            not_looked.append(f"{title}: it failed with {named_line(error)}")
+            not_looked.append(f"{title} (it failed with {named_line(error)})")
             continue
         looked.append(title)
         if seen is not None:
             findings.append(Finding(code=code, severity=seen[0], message=seen[1]))
-    return findings, {"looked": looked, "not_looked": not_looked}
+    found = Counter(finding.severity for finding in findings) + Counter(checks["found"])
+    counts = {severity: found[severity] for severity in checks["found"]}
+    return findings, {**checks, "looked": looked, "not_looked": not_looked, "found": counts}

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import is_classifier
 
+from heldout.audit.study_checks import NONE, StudyChecks
 from heldout.base.environment import environment
 from heldout.base.words import clipped
 from heldout.engine.run import Outcome
@@ -41,6 +42,7 @@ def build_record(
     *,
     extra: Mapping[str, Outcome],
     history: TestSetHistory | None,
+    checks: StudyChecks,
     asked_by: Mapping[str, Any],
 ) -> StudyRecord:
     """Build the record of a finished study and its extra studies, cut to what earlier looks at its test set allow.
@@ -69,12 +71,12 @@ def build_record(
     if question.curve is not None:
         made[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)
     counted = counted_with(outcome, extra) if extra else outcome
-    findings = findings_of(question, outcome, losses)
-    checks: dict[str, Any] = {}
-    if question.checks != "none":
+    findings, summary = [*checks.findings, *findings_of(question, outcome, losses)], checks.summary
+    if question.checks != NONE:
         own = losses.records[0]
         pairs = pairs_with(question, extra, own)
-        seen, checks = look_at(Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs))
+        facts = Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs)
+        seen, summary = look_at(facts, summary)
         findings += seen
     for name, ran in extra.items():
         if question.yardsticks is not None and name in question.yardsticks.studies:
@@ -83,7 +85,8 @@ def build_record(
     record = StudyRecord(
         estimates=estimates,
         tables=made,
-        findings=tuple(findings),
+        findings=tuple(finding for finding in findings if finding.code not in question.ignore),
+        checks=summary,
         covers=covers,
         plan={
             **asdict(counted.account),
@@ -94,7 +97,6 @@ def build_record(
         seconds=_seconds(outcome, extra),
         frame=task.frame,
         no_model=no_model,
-        checks=checks,
     )
     return record if history is None else disclosed(record, question, losses, history)
 

@@ -31,7 +31,8 @@ MOST_CANDIDATES, MOST_ROWS = 5_000, 1_000  # looked at; rows are drawn from more
 LINEAR = ("LogisticRegression", "RidgeClassifier", "LinearSVC", "LinearDiscriminant", "SGDClassifier", "Perceptron")
 
 
-BOOSTING, PLAIN_LINEAR, DEFAULTS, COLUMN = "boosting", "a plain linear model", "the default parameters", "column"
+YARDSTICKS = ("boosting", "a plain linear model", "the default parameters", "column")
+BOOSTING, PLAIN_LINEAR, DEFAULTS, COLUMN = YARDSTICKS
 
 
 class NotLooked(Exception):

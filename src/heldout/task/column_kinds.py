@@ -10,6 +10,7 @@ from heldout.base.errors import ColumnError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
 NUMBERS, DATES, CATEGORIES, TEXTS, IDENTIFIERS = "numbers", "dates", "categories", "texts", "identifiers"
 ONE = {NUMBERS: "number", DATES: "date", CATEGORIES: "category", TEXTS: "text", IDENTIFIERS: "identifier"}
@@ -21,10 +22,13 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?")
 _ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|ids|uid|uuid|guid|pk|rowid|ssn)([^a-z]|$))|[a-z]I[Dd]$|^id[A-Z]")
 # Such columns may also hold amounts: a number of rooms may be called room_nr.
 _LOOSE_ID_NAME = re.compile(
-    r"(?i)(^|.*[^a-z])(key|idx|nr|no)|(patient|subject|person|user|customer|client|member|student|household|family|"
+    r"(?i)(^|.*[^a-z])(key|idx|nr|no)|.*code|patient|subject|person|user|customer|client|member|student|household|family|"
     r"visitor|session|device|store|shop|site|machine|sensor|animal|donor|author|writer|speaker|clinic|hospital|school|"
-    r"company|firm|driver)s?"
+    r"company|firm|driver|team|farm|plot|batch|panel|city|town|village|county|district|state|country"
 )
+CERTAIN, LIKELY = "certain", "likely"  # that a column identifies rows: it is left out, or said to be one
+MEETINGS = 14.0  # expected coincidences: to see none has a chance of one in a million
+YEARS = (1600, 2200)
 
 
 def column_kinds(X: pd.DataFrame, given: Mapping[str, str] | None = None) -> dict[str, list[str]]:
@@ -110,17 +114,69 @@ def is_prose(words: float, different: int, present: int) -> bool:
     return words >= FEWEST_WORDS and different >= FEWEST_TEXTS * present
 
 
+def rows_identified_by(values: NDArray[Any], name: Any) -> tuple[str, str] | None:
+    """Return whether whole numbers identify rows, CERTAIN or LIKELY, and a word on why; None if they need not.
+
+    The values are those of a column in the order of the file, and all different. Amounts may be so too.
+
+    >>> import numpy as np
+    >>> rows_identified_by(np.arange(1, 40), "visit"), rows_identified_by(np.arange(1950, 1990), "year")
+    (('certain', ': the whole numbers from 1 to 39'), None)
+    """
+    import numpy as np
+
+    low, high = int(values.min()), int(values.max())
+    if is_id_name(name):
+        return CERTAIN, ", and the name of an identifier"
+    if are_years(low, high):
+        return None
+    if high - low + 1 == len(values):
+        counts = low in (0, 1) and bool((np.diff(values) == 1).all())
+        return CERTAIN if counts else LIKELY, f": the whole numbers from {low} to {high}"
+    expected = _expected_meetings(np.sort(values.astype(np.float64)))
+    if expected >= MEETINGS:
+        return LIKELY, f", where about {expected:.0f} pairs of measured whole numbers would meet by chance"
+    return (LIKELY, ", and the name of an identifier") if is_id_name(name, loosely=True) else None
+
+
+def are_years(low: float, high: float) -> bool:
+    """Return whether whole numbers from `low` to `high` may be years, which are times."""
+    return YEARS[0] <= low and high <= YEARS[1]
+
+
+def words_identify_rows(words: float, name: Any) -> str | None:
+    """Return whether texts that are all different identify rows, by how many words a typical one has; None if not."""
+    if words <= 1 or is_id_name(name):
+        return CERTAIN
+    return LIKELY if words <= 2 or is_id_name(name, loosely=True) else None
+
+
+def _expected_meetings(values: NDArray[Any]) -> float:
+    """Return how many pairs of equal integers to expect by chance, if numbers have the distribution of these.
+
+    Within blocks of the sorted values the distribution is taken as uniform: m numbers over w places give m²/2w pairs.
+    """
+    import numpy as np
+
+    blocks = np.array_split(values, max(1, int(len(values) ** 0.5 / 2)))
+    return float(sum(len(block) ** 2 / (2 * (block[-1] - block[0] + 1)) for block in blocks if len(block) > 1))
+
+
 def _kind_of_numbers(values: pd.Series[Any]) -> str:
     """Return the kind of numbers: integers that count the rows, or are named like an id, are not amounts."""
     import pandas as pd
 
-    if not pd.api.types.is_integer_dtype(values.dtype) or values.isna().any() or len(values) < FEWEST_ROWS:
+    known, named = values.dropna(), is_id_name(values.name)
+    counts = pd.api.types.is_integer_dtype(values.dtype) and len(known) == len(values)
+    if len(known) < max(FEWEST_ROWS, 0.5 * len(values)) or not (counts or named):
         return NUMBERS
-    if is_id_name(values.name):
-        return IDENTIFIERS if values.is_unique else CATEGORIES
-    first = int(values.iloc[0])
-    counts = first in (0, 1) and bool((values.diff().iloc[1:] == 1).all())
-    return IDENTIFIERS if counts else NUMBERS
+    whole = known.to_numpy()
+    if not (whole == whole // 1).all():
+        return NUMBERS
+    if known.is_unique:
+        found = rows_identified_by(whole, values.name)
+        return IDENTIFIERS if found is not None and found[0] == CERTAIN else NUMBERS
+    return CATEGORIES if named and counts else NUMBERS
 
 
 def _kind_of_words(values: pd.Series[Any]) -> str:
@@ -130,5 +186,5 @@ def _kind_of_words(values: pd.Series[Any]) -> str:
     different = int(present.nunique())
     words = float(present.str.count(r"\S+").median())
     if different == len(present):  # a category would never recur, but its words may
-        return IDENTIFIERS if words <= 1 or is_id_name(values.name) else TEXTS
+        return IDENTIFIERS if words_identify_rows(words, values.name) == CERTAIN else TEXTS
     return TEXTS if is_prose(words, different, len(present)) else CATEGORIES

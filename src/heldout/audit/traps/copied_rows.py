@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -21,25 +22,28 @@ LEAST_SHARE = 0.01  # of the rows
 Words = NDArray[np.uint64]
 
 
-def same_rows(table: Table) -> Codes:
-    """Return a code for each row of the task. Rows equal in every column of the table and in the target share one."""
-    task, hashes, places = table.task, table.task.row_hashes, [column.position for column in table.columns]
+def same_rows(table: Table, columns: Sequence[Column]) -> Codes:
+    """Return a code for each row of the task. Rows equal in every one of the columns and in the target share one."""
+    task, hashes, places = table.task, table.task.row_hashes, [column.position for column in columns]
     if len(places) < (task.n_columns or 1):
         if not places:
             return np.arange(task.size, dtype=np.intp)
         X = task.X.iloc[:, places] if is_pandas(task.X, "DataFrame") else task.X[:, places]
         hashes = row_hashes(X, task.y)
+    ordered = np.sort(hashes[:, 0])
+    if (ordered[1:] != ordered[:-1]).all():
+        return np.arange(task.size, dtype=np.intp)
     return np.unique(hashes[:, 0], return_inverse=True)[1].astype(np.intp)
 
 
-def find_same_rows(table: Table, codes: Codes, identifiers: list[Trap]) -> list[Trap]:
+def find_same_rows(table: Table, codes: Codes, identifiers: list[Trap], columns: Sequence[Column]) -> list[Trap]:
     """Report equal rows that may be on both sides of a split."""
     task = table.task
     copies = len(codes) - int(codes.max()) - 1
     if not copies or _within_groups(codes, task.groups):
         return []
     share = copies / task.size
-    by_chance = _by_chance(table.without(identifiers))
+    by_chance = _by_chance(table, columns)
     names = ", ".join(sorted(name for trap in identifiers for name in trap.columns))
     apart = f", columns that look like identifiers aside ({names})" if identifiers else ""
     verb = "repeats" if copies == 1 else "repeat"
@@ -62,10 +66,10 @@ def find_same_rows(table: Table, codes: Codes, identifiers: list[Trap]) -> list[
     return [Trap(code="H601", severity=severity, seen=f"{seen}.", evidence=evidence, instead=instead)]
 
 
-def cell_words(table: Table) -> Words:
+def cell_words(table: Table, columns: Sequence[Column]) -> Words:
     """Return random words (columns × rows), one per value of a column or the target: equal rows have equal sums."""
     rng = np.random.default_rng(derive(table.seed, "cells"))
-    codes = [column.codes for column in table.columns]
+    codes = [column.codes for column in columns]
     codes.append(class_codes(table.task.y[table.rows]))
     words = np.empty((len(codes), len(table)), dtype=np.uint64)
     for position, one in enumerate(codes):
@@ -94,9 +98,9 @@ def chance_meetings(words: Words, sums: Words, *, beside: Words | None = None) -
     return max(expected, differing)
 
 
-def _by_chance(table: Table) -> bool:
+def _by_chance(table: Table, columns: Sequence[Column]) -> bool:
     """Return whether the equal pairs in the sample may have arisen by chance; False if the sample has none."""
-    words = cell_words(table)
+    words = cell_words(table, columns)
     sums = words.sum(axis=0, dtype=np.uint64)
     pairs = equal_pairs(sums)
     return pairs > 0 and chance_meetings(words, sums) >= pairs
@@ -132,13 +136,24 @@ class NearRows:
     words: str
 
 
-def near_rows(table: Table) -> list[NearRows]:
+def near_rows(table: Table, columns: Sequence[Column]) -> list[NearRows]:
     """Find rows that differ in one column only, and rows that are very near one another."""
     if len(table) < FEWEST_ROWS:
         return []
-    words = cell_words(table)
-    found = (_all_but_one(table, words), _by_distance(table, words))
+    words = cell_words(table, columns)
+    found = (_all_but_one(table, columns, words), _by_distance(table, columns, words))
     return [near for near in found if near is not None]
+
+
+def cost_of_near_rows(table: Table) -> float:
+    """Return the operations that the search for near rows takes: sorts of every column, and distances."""
+    n, columns = len(table), len(table.columns)
+    return n * columns * (200.0 + asked_rows(n, columns))
+
+
+def asked_rows(rows: int, columns: int) -> int:
+    """Return for how many rows the nearest ones are looked for."""
+    return int(min(rows, max(500, _WORK / (rows * max(1, columns)))))
 
 
 def find_near_rows(table: Table, found: list[NearRows]) -> list[Trap]:
@@ -153,9 +168,9 @@ def find_near_rows(table: Table, found: list[NearRows]) -> list[Trap]:
     return [Trap(code="H602", severity=severity, seen=f"{'; '.join(words)}.", evidence=evidence)]
 
 
-def _all_but_one(table: Table, words: Words) -> NearRows | None:
+def _all_but_one(table: Table, columns: Sequence[Column], words: Words) -> NearRows | None:
     """Find rows that agree in all columns but one, the target included; None if chance may explain them."""
-    names = [repr(column.name) for column in table.columns] + ["the target"]
+    names = [repr(column.name) for column in columns] + ["the target"]
     if len(words) < FEWEST_WORDS:
         return None
     sums = words.sum(axis=0, dtype=np.uint64)
@@ -181,9 +196,8 @@ def _pairs_of(rest: Words, sums: Words) -> Pairs:
     return np.sort(np.column_stack([first[near], second[near]]), axis=1)
 
 
-def _by_distance(table: Table, words: Words) -> NearRows | None:
+def _by_distance(table: Table, columns: Sequence[Column], words: Words) -> NearRows | None:
     """Find rows far nearer to their nearest neighbour than to the eighth, with the other columns alike."""
-    columns = table.columns
     places = [position for position, column in enumerate(columns) if _is_spread(column)][:_MOST_COLUMNS]
     if len(places) < FEWEST_COLUMNS:
         return None
@@ -192,7 +206,7 @@ def _by_distance(table: Table, words: Words) -> NearRows | None:
     points = np.column_stack([_scaled(columns[position])[kept] for position in places])
     if len(points) < FEWEST_ROWS:
         return None
-    asked = int(min(len(points), max(500, _WORK / (len(points) * points.shape[1]))))
+    asked = asked_rows(*points.shape)
     distances, neighbours = _nearest(points, asked)
     near = too_near(distances)
     for position, column in enumerate(columns):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
@@ -21,10 +22,10 @@ STANDARD, NORMED, ROBUST, RANGED = (
 )
 
 
-def find_scaled(table: Table) -> list[Trap]:
+def find_scaled(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each kind of scaling, with its columns. A single column from 0 to 1 is left out: it may be a share."""
     by_way: dict[str | None, list[str]] = {}
-    for column in table.columns:
+    for column in columns:
         fine = column.kind == "number" and not column.whole and column.distinct > FEWEST_SCALED
         if fine and len(column.order) >= FEWEST_ROWS:
             way = _by_moments(table, column) or _by_order(table, column)
@@ -39,9 +40,10 @@ def find_scaled(table: Table) -> list[Trap]:
 
 def _is_centred(table: Table, column: Column) -> bool:
     """Return whether the mean over all rows is 0. The sampled rows rule it out for most columns."""
-    values = column.numbers[column.order]
-    if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
-        return False
+    if table.sampled:
+        values = column.numbers[column.order]
+        if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
+            return False
     mean, deviation = table.moments(column)
     return abs(mean) <= DIGITS * deviation
 
@@ -77,9 +79,9 @@ FEWEST_FILLED, LEAST_SHARE = 5, 0.005
 RARER = 5  # times rarer the next value is
 
 
-def find_imputed(table: Table) -> list[Trap]:
+def find_imputed(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report the columns in which the mean of the column, or the median of the rest, occurs far too often."""
-    found = [column for column in table.columns if _has_peak(column)]
+    found = [column for column in columns if _has_peak(column)]
     names = [column.name for column in found if _is_filled(table.whole(column))]
     if not names:
         return []
@@ -110,9 +112,9 @@ ZERO = 1e-6  # a correlation; files are rounded
 MOST_COLUMNS = 500
 
 
-def find_rotated(table: Table) -> list[Trap]:
+def find_rotated(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report columns of mean 0 that are uncorrelated to many digits, each with at least two others."""
-    columns = [one for one in table.columns if _may_be(one) and _is_centred(table, one)][:MOST_COLUMNS]
+    columns = [one for one in columns if _may_be(one) and _is_centred(table, one)][:MOST_COLUMNS]
     columns = _uncorrelated([table.whole(column) for column in columns])
     if len(columns) < FEWEST_COLUMNS:
         return []
@@ -142,17 +144,18 @@ FEWEST_ENCODED, MOST_OUTPUTS = 3, 50
 EXACT_MEAN = 1e-6
 
 
-def find_encoded(table: Table) -> list[Trap]:
+def find_encoded(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each column whose values are the mean targets of the rows that hold them."""
     y, classification = table.task.y, table.task.classification
     traps = []
-    for column in table.columns:
+    for column in columns:
         if column.kind != "number" or not FEWEST_ENCODED <= column.distinct <= len(table) / 2:
             continue
         found = _are_means(column, y[table.rows], classification, slack=table.sampled)
         if found and (not table.sampled or _are_means(table.whole(column), y, classification, slack=False)):
             seen = f"Each of the {column.distinct:,} values of column {column.name!r} is the mean target of its rows."
-            traps.append(Trap(code="H615", severity=ERROR, seen=seen, columns=(column.name,)))
+            told = f"{column.distinct:,} values"
+            traps.append(Trap(code="H615", severity=ERROR, seen=seen, columns=(column.name,), told=told))
     return traps
 
 

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import hypot
 
 import numpy as np
 from scipy.stats import norm
 
-from heldout.audit.association import FALSE_ALARM, agreement_of_next, agreement_within
+from heldout.audit.association import FALSE_ALARM, agreement_of_next, agreement_within, goes_along
 from heldout.audit.check_table import Codes, Column, Floats, Table, as_responses
 from heldout.audit.trap import INFO, WARNING, Trap, shown
-from heldout.task.column_kinds import is_id_name
+from heldout.task.column_kinds import are_years, is_id_name
 
 FEWEST_GROUPS, MOST_ROWS_A_GROUP, FEW_ROWS_A_GROUP = 10, 100, 12
+FEWEST_CODES = 30  # of numbers without the name of a code: fewer are mostly counts, grades or months
 LEAST_AGREEMENT = 0.1
 MOSTLY = 0.95  # of the groups with several rows have one value of a column
 MOST_GROUPS = 3_000  # in which other columns are looked at
 _SCATTERED = 0.2  # how far above chance neighbouring numbers may agree and still count as codes
 
 
-def find_groups(table: Table) -> list[Trap]:
-    """Report each column of repeated codes whose rows agree."""
+def find_groups(table: Table, columns: Sequence[Column], others: Sequence[Column]) -> list[Trap]:
+    """Report each column of repeated codes whose rows agree on the target or on others of these columns."""
     if table.task.groups is not None:
         return []
-    coded = [column for column in table.columns if column.kind in ("category", "number") and column.whole]
-    return [trap for column in coded if (trap := _as_groups(table, column)) is not None]
+    return [trap for column in columns if (trap := _as_groups(table, column, others)) is not None]
 
 
-def _as_groups(table: Table, column: Column) -> Trap | None:
+def _as_groups(table: Table, column: Column, others: Sequence[Column]) -> Trap | None:
     if column.distinct < FEWEST_GROUPS or len(column.order) < 0.5 * len(table):
         return None
     whole = table.whole(column)
@@ -36,9 +37,12 @@ def _as_groups(table: Table, column: Column) -> Trap | None:
     size = float(counts.mean())
     if several.sum() < 0.3 * counts.sum() or size > MOST_ROWS_A_GROUP or len(several) < FEWEST_GROUPS:
         return None
-    agreed = _target_agreement(table, whole)
-    same = _unvarying(table, column)
     named = is_id_name(column.name, loosely=True)
+    few = column.distinct < FEWEST_CODES
+    if column.kind == "number" and not named and (few or _is_amount(table, column, others)):
+        return None
+    agreed = _target_agreement(table, whole)
+    same = _unvarying(column, others)
     if agreed is None and len(same) < (1 if named else 2):
         return None
     severity = WARNING if named or size <= FEW_ROWS_A_GROUP else INFO
@@ -49,7 +53,15 @@ def _as_groups(table: Table, column: Column) -> Trap | None:
         reasons.append(f"in rows that share a value {shown(same, 3)} hardly ever changes")
     seen = f"Column {column.name!r} has {column.distinct:,} values with {size:.3g} rows each: {'; '.join(reasons)}."
     evidence = {"agreement": agreed, "unvarying": list(same), "rows_a_value": size}
-    return Trap(code="H606", severity=severity, seen=seen, columns=(column.name,), evidence=evidence)
+    told = f"{column.distinct:,} values"
+    return Trap(code="H606", severity=severity, seen=seen, columns=(column.name,), evidence=evidence, told=told)
+
+
+def _is_amount(table: Table, column: Column, others: Sequence[Column]) -> bool:
+    """Return whether a number is one for whose values the order counts: a year, or an area that goes with the price."""
+    if are_years(column.numbers[column.order[0]], column.numbers[column.order[-1]]):
+        return True
+    return goes_along(column, [other for other in others if other is not column], table.responses, surely=5.0)
 
 
 def _target_agreement(table: Table, whole: Column) -> float | None:
@@ -75,7 +87,7 @@ def _agreement(column: Column, responses: Floats) -> float | None:
     return within.value
 
 
-def _unvarying(table: Table, column: Column) -> tuple[str, ...]:
+def _unvarying(column: Column, others: Sequence[Column]) -> tuple[str, ...]:
     """Return other columns that are constant in nearly every group, although two rows seldom agree by chance."""
     step = max(1, column.distinct // MOST_GROUPS)
     some = np.flatnonzero(column.codes % step == 0)  # every so many groups; a gap's code is left out below
@@ -84,14 +96,19 @@ def _unvarying(table: Table, column: Column) -> tuple[str, ...]:
     if np.count_nonzero(counts > 1) < FEWEST_GROUPS:
         return ()
     names = []
-    for other in table.columns:
+    for other in others:
         if other is column or other.kind == "text" or other.distinct < 2:
             continue
         codes = other.codes[some]
         follows = column.kind == "number" and _steps_along(groups, codes)
-        if _is_unvarying(groups, counts, codes) and not follows:
+        if _is_unvarying(groups, counts, codes) and not follows and not _marks_one(groups, other, codes):
             names.append(other.name)
     return tuple(names)
+
+
+def _marks_one(groups: Codes, other: Column, codes: Codes) -> bool:
+    """Return whether a column of two values was made from the codes to mark one of them, as a dummy variable does."""
+    return other.distinct == 2 and min(len(np.unique(groups[codes == value])) for value in (0, 1)) <= 1
 
 
 def _is_unvarying(groups: Codes, counts: Codes, codes: Codes) -> bool:

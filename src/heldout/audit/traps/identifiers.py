@@ -2,63 +2,57 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from collections.abc import Sequence
 
 import numpy as np
 
+from heldout.audit.association import goes_along
 from heldout.audit.check_table import Column, Floats, Table
 from heldout.audit.trap import INFO, WARNING, Trap
-from heldout.task.column_kinds import is_id_name
+from heldout.task.column_kinds import are_years, rows_identified_by, words_identify_rows
 
-FEWEST_ROWS = 20
-MEETINGS = 14.0  # expected coincidences: to see none has a chance of one in a million
+FEWEST_ROWS, FEWEST_UNRELATED = 20, 50
 
 
-def find_identifiers(table: Table) -> list[Trap]:
+def find_identifiers(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each column whose values never repeat and look like codes."""
     traps = []
-    for column in table.columns:
+    for column in columns:
         if column.kind not in ("category", "number") or not column.whole or column.distinct < len(column.order):
             continue
         if len(column.order) < max(FEWEST_ROWS, 0.5 * len(table)):
             continue
-        found = _codes_of_text(column) if column.kind == "category" else _codes_of_numbers(column)
-        if found is None:
-            continue
         whole = table.whole(column)
         if whole.distinct < len(whole.order):  # values repeat outside the sample, so these may be groups
             continue
+        found = _codes_of_text(whole) if column.kind == "category" else _codes_of_numbers(table, column, whole)
+        if found is None:
+            continue
         severity, words = found
         seen = f"Column {column.name!r} has a different value in each of its {len(whole.order):,} rows{words}."
-        traps.append(Trap(code="H603", severity=severity, seen=seen, columns=(column.name,)))
+        told = words.lstrip(":, ")
+        traps.append(Trap(code="H603", severity=severity, seen=seen, columns=(column.name,), told=told))
     return traps
 
 
 def _codes_of_text(column: Column) -> tuple[str, str] | None:
-    if column.words > 2 and not is_id_name(column.name, loosely=True):
-        return None  # more likely names or short remarks than codes
-    return WARNING, ", none of them like a sentence"
+    """Return the severity of a finding and why; None for names, short remarks and prose."""
+    return (WARNING, ", none of them like a sentence") if words_identify_rows(column.words, column.name) else None
 
 
-def _codes_of_numbers(column: Column) -> tuple[str, str] | None:
-    values = column.numbers[column.order]
-    span = float(values[-1] - values[0]) + 1
-    if span == len(values):
-        return WARNING, f": the whole numbers from {values[0]:.0f} to {values[-1]:.0f}"
-    expected = _expected_meetings(values)
-    if expected >= MEETINGS:
-        return WARNING, f", where about {expected:.0f} pairs of measured whole numbers would meet by chance"
-    if is_id_name(column.name, loosely=True):
-        return WARNING, ", and the name of an identifier"
-    if len(values) >= 100 and values[0] >= 1e5 and len(str(int(values[0]))) == len(str(int(values[-1]))):
-        return INFO, f", all whole numbers of {len(str(int(values[0])))} digits"
-    return None
+def _codes_of_numbers(table: Table, column: Column, whole: Column) -> tuple[str, str] | None:
+    """Return the severity of a finding and why; None for amounts: the order of their values means something."""
+    values = whole.numbers[whole.present] if table.sampled else _in_file_order(table, column)
+    found = rows_identified_by(values, column.name)
+    if found is not None:
+        return WARNING, found[1]
+    if len(values) < FEWEST_UNRELATED or are_years(values.min(), values.max()):
+        return None
+    related = goes_along(column, [other for other in table.columns if other is not column], table.responses, surely=4.0)
+    return None if related else (INFO, ", whole numbers whose order goes with no other column")
 
 
-def _expected_meetings(values: Floats) -> float:
-    """Return how many pairs of equal integers to expect by chance, if numbers have the distribution of these.
-
-    Within blocks of the sorted values the distribution is taken as uniform: m numbers over w places give m²/2w pairs.
-    """
-    blocks = np.array_split(values, max(1, int(sqrt(len(values)) / 2)))
-    return float(sum(len(block) ** 2 / (2 * (block[-1] - block[0] + 1)) for block in blocks if len(block) > 1))
+def _in_file_order(table: Table, column: Column) -> Floats:
+    ordered = np.empty(len(table))
+    ordered[table.rows] = column.numbers
+    return ordered[~np.isnan(ordered)]

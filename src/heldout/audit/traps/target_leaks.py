@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import log
 from typing import Any
 
@@ -21,16 +21,19 @@ HALF = 0.5  # the other columns together must explain less than this share of it
 MOST_LEVELS = 0.2  # values by rows: categories with more of them are names, not properties
 _ROWS_OF_OTHERS = 4_000
 _MOST_OTHERS = 100
+_FIT_OF_OTHERS = 1e8  # operations of boosting, an output
 
 
-def find_giveaways(table: Table) -> list[Trap]:
-    """Report each column that predicts the target too well."""
-    skills = {column.name: skill_of(column, table.responses) for column in table.columns if _speaks(column, table)}
+def find_giveaways(table: Table, columns: Sequence[Column], others: Sequence[Column]) -> list[Trap]:
+    """Report each column that predicts the target too well. `others` are all that may predict it honestly."""
+    skills = {column.name: skill_of(column, table.responses) for column in columns if _speaks(column, table)}
     good = {name: skill for name, skill in skills.items() if skill.low >= ALONE}
     if not good:
         return []
-    others = _skill_of_others(table, good) if any(skill.low < NEARLY for skill in good.values()) else 0.0
-    return [trap for name, skill in good.items() if (trap := _giveaway(name, skill, others)) is not None]
+    doubtful = any(skill.low < NEARLY for skill in good.values())
+    affordable = table.affords(_FIT_OF_OTHERS * table.responses.shape[1])
+    together = _skill_of_others(table, others, good) if doubtful and affordable else None
+    return [trap for name, skill in good.items() if (trap := _giveaway(name, skill, together)) is not None]
 
 
 def _speaks(column: Column, table: Table) -> bool:
@@ -41,23 +44,27 @@ def _speaks(column: Column, table: Table) -> bool:
     return column.distinct > 1
 
 
-def _giveaway(name: str, skill: Skill, others: float) -> Trap | None:
+def _giveaway(name: str, skill: Skill, others: float | None) -> Trap | None:
     beside = ""
-    if skill.low < NEARLY:
-        if others >= HALF * skill.value:
-            return None
-        beside = f", and all other columns together {_percent(max(others, 0.0))}"
-    seen = f"Column {name!r} alone explains {_percent(skill.value)} of the target{beside}."
     severity = ERROR if skill.low >= FULLY else WARNING
+    if skill.low < NEARLY:
+        if others is not None and others >= HALF * skill.value:
+            return None
+        if others is None:
+            severity, beside = INFO, "; what the other columns explain together was not looked at"
+        else:
+            beside = f", and all other columns together {_percent(max(others, 0.0))}"
+    explained = f"{_percent(skill.value)} of the target"
+    seen = f"Column {name!r} alone explains {explained}{beside}."
     evidence = {"explained": skill.value, "low": skill.low}
-    return Trap(code="H604", severity=severity, seen=seen, columns=(name,), evidence=evidence)
+    return Trap(code="H604", severity=severity, seen=seen, columns=(name,), evidence=evidence, told=explained)
 
 
-def _skill_of_others(table: Table, good: Collection[str]) -> float:
+def _skill_of_others(table: Table, others: Sequence[Column], good: Collection[str]) -> float:
     """Return the R² of all other columns together, by boosting on one half of the rows and testing on the other."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    columns = [c for c in table.columns if c.name not in good and c.kind in ("number", "category") and c.distinct > 1]
+    columns = [c for c in others if c.name not in good and c.kind in ("number", "category") and c.distinct > 1]
     if not columns:
         return 0.0
     rows = slice(0, _ROWS_OF_OTHERS)  # the rows of a table stand in a random order
@@ -82,18 +89,17 @@ _LOG_CHANCE = -log(1e9)  # log of the largest chance at which an order counts as
 _EXACT = 1e-9
 
 
-def find_copies(table: Table) -> list[Trap]:
+def find_copies(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each column that is the target, an invertible function of it, or a step function of it."""
-    y = table.task.y[table.rows]
-    outputs = y if y.ndim == 2 else y[:, None]
     traps = []
-    for column in table.columns:
-        for number, output in enumerate(outputs.T):
+    for column in columns:
+        for number, output in enumerate(table.outputs.T):
             words = _relation(column, output, classification=table.task.classification)
             if words is not None:
-                which = "the target" if y.ndim == 1 else f"output {number} of the target"
+                which = "the target" if table.task.y.ndim == 1 else f"output {number} of the target"
                 seen = f"Column {column.name!r} {words.format(which)} in every row that was looked at."
-                traps.append(Trap(code="H605", severity=ERROR, seen=seen, columns=(column.name,)))
+                told = words.format("it" if table.task.y.ndim == 1 else f"output {number}").removesuffix(",")
+                traps.append(Trap(code="H605", severity=ERROR, seen=seen, columns=(column.name,), told=told))
                 break
     return traps
 
@@ -158,46 +164,49 @@ FEWEST_GAPS = 5
 NEARLY_ALL, MUCH, LITTLE = 0.9, 0.1, 0.01  # of the target, explained by gaps
 
 
-def find_telling_gaps(table: Table) -> list[Trap]:
+def find_telling_gaps(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each column whose missing values go with the target; if none, the number of missing values per row."""
-    masks = {c.name: ~c.present for c in table.columns if FEWEST_GAPS <= (~c.present).sum() <= len(table) - FEWEST_GAPS}
-    if not masks:
+    gaps = np.array([~column.present for column in columns]).reshape(len(columns), len(table))
+    kept = (gaps.sum(axis=1) >= FEWEST_GAPS) & (gaps.sum(axis=1) <= len(table) - FEWEST_GAPS)
+    names, masks = [column.name for column, one in zip(columns, kept, strict=True) if one], gaps[kept]
+    if not names:
         return []
-    tests = len(masks) + (len(masks) > 1)
+    tests = len(names) + (len(names) > 1)
     traps = []
-    for name, mask in masks.items():
-        explained = _explained(mask, table.responses, tests)
-        if explained is not None:
+    for name, mask, explained in zip(names, masks, _explained(masks, table.responses, tests), strict=True):
+        if explained > 0:
             words = f"Whether column {name!r} is missing ({mask.mean():.1%} of the rows) explains"
             traps.append(_telling_gap(words, explained, (name,)))
-    if len(masks) > 1 and not traps:
-        gaps = np.sum(list(masks.values()), axis=0)
-        many = gaps > np.median(gaps)
-        explained = _explained(many, table.responses, tests) if many.any() else None
-        if explained is not None:
+    if len(names) > 1 and not traps:
+        counts = masks.sum(axis=0)
+        many = counts > np.median(counts)
+        explained = float(_explained(many[None], table.responses, tests)[0]) if many.any() else 0.0
+        if explained > 0:
             words = f"Whether a row has more gaps than most ({many.mean():.1%} of the rows) explains"
-            traps.append(_telling_gap(words, explained, tuple(masks)))
+            traps.append(_telling_gap(words, explained, tuple(names)))
     return traps
 
 
-def _explained(mask: NDArray[np.bool_], responses: Floats, tests: int) -> float | None:
-    """Return the share of the target's variance that the mask explains; None if it is small or may be chance.
+def _explained(masks: NDArray[np.bool_], responses: Floats, tests: int) -> Floats:
+    """Return the share of the target's variance that each mask explains; 0 if it is small or may be chance.
 
     Each output has a test of two means (for classes, the chi-squared test of a two-by-two table). The smallest p-value
     is multiplied by the number of outputs and of tests.
     """
-    n, gaps = len(mask), int(mask.sum())
-    difference = responses[mask].mean(axis=0) - responses[~mask].mean(axis=0)
+    n, gaps = masks.shape[1], masks.sum(axis=1)[:, None]
+    sums = masks.astype(np.float64) @ responses
+    difference = sums / gaps - (responses.sum(axis=0) - sums) / (n - gaps)
     between = gaps * (n - gaps) / n * difference**2
     spread = (responses**2).sum(axis=0)
     if not spread.all():
-        return None
-    p = float(chi2.sf((between / spread).max() * (n - 1), 1)) * len(spread) * tests
-    value = float(between.sum() / spread.sum())
-    return value if p < FALSE_ALARM and value >= LITTLE else None
+        return np.zeros(len(masks))
+    p = chi2.sf((between / spread).max(axis=1) * (n - 1), 1) * len(spread) * tests
+    value = between.sum(axis=1) / spread.sum()
+    return np.where((p < FALSE_ALARM) & (value >= LITTLE), value, 0.0)
 
 
 def _telling_gap(words: str, explained: float, columns: tuple[str, ...]) -> Trap:
     severity = ERROR if explained >= NEARLY_ALL else WARNING if explained >= MUCH else INFO
-    seen = f"{words} {100 * explained:.3g}% of the target."
-    return Trap(code="H611", severity=severity, seen=seen, columns=columns, evidence={"explained": explained})
+    told = f"{100 * explained:.3g}% of the target"
+    evidence = {"explained": float(explained)}
+    return Trap(code="H611", severity=severity, seen=f"{words} {told}.", columns=columns, evidence=evidence, told=told)

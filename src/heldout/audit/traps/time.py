@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.stats import rankdata
 
 from heldout.audit.association import FALSE_ALARM, agreement_in_order, agreement_within
 from heldout.audit.check_table import Codes, Column, Floats, Table, as_responses, class_codes, read_column
 from heldout.audit.trap import INFO, WARNING, Trap, shown
+from heldout.base.rowkeys import derive
 
 FEWEST_ROWS = 30
 IN_ORDER = 0.9  # rank correlation with the order of the rows
 SORTED = 0.999
 BLOCKS = 20
+STRETCH = 64  # rows of the file that are looked at together, where not all are
+_A_ROW = 300.0  # operations for a row in the order of the file
 LEAST_AGREEMENT, LEAST_DRIFT, STRONG_AGREEMENT = 0.1, 0.02, 0.3
 
 
-def find_dates(table: Table) -> list[Trap]:
+def find_dates(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each column of dates if no time is declared."""
-    if table.task.time is not None:
-        return []
-    return [
-        _date(table, column)
-        for column in table.columns
-        if column.kind == "date" and column.distinct > 1 and len(column.order) > 1
-    ]
+    return [] if table.task.time is not None else [_date(table, column) for column in columns]
 
 
 def _date(table: Table, column: Column) -> Trap:
@@ -32,24 +31,28 @@ def _date(table: Table, column: Column) -> Trap:
     responses = table.responses[order]
     agreed = agreement_in_order(responses - responses.mean(axis=0))
     along = _rank_correlation(column.numbers[order], table.rows[order].astype(np.float64))
-    reasons = []
+    reasons: list[str] = []
+    short: list[str] = []
     if len(order) >= FEWEST_ROWS and agreed.p < FALSE_ALARM and agreed.value >= LEAST_AGREEMENT:
         reasons.append(f"neighbours in time agree on the target ({agreed.value:.2f}, where 0 is chance and 1 always)")
+        short.append(f"neighbours agree by {agreed.value:.2f}")
     if len(order) >= FEWEST_ROWS and abs(along) >= IN_ORDER:
         reasons.append("the rows come in its order")
+        short.append("in file order")
     told = f": {' and '.join(reasons)}" if reasons else "; neither the target nor the order of the rows follows it"
     seen = f"Column {column.name!r} holds dates, and no time is declared{told}."
     evidence = {"agreement": agreed.value, "order": along}
     severity = WARNING if reasons else INFO
-    return Trap(code="H607", severity=severity, seen=seen, columns=(column.name,), evidence=evidence)
+    columns = (column.name,)
+    return Trap(code="H607", severity=severity, seen=seen, columns=columns, evidence=evidence, told=", ".join(short))
 
 
-def find_row_order(table: Table, *, dated: bool, grouped_by: str | None) -> list[Trap]:
+def find_row_order(table: Table, dated: bool, grouped_by: str | None) -> list[Trap]:
     """Report neighbours in the file that agree on the target, unless `dated` or `grouped_by` already explains it."""
     task = table.task
     if task.time is not None or dated:
         return []
-    rows = _one_a_group(table, grouped_by)
+    rows = _in_order(table, grouped_by)
     if len(rows) < FEWEST_ROWS:
         return []
     y = task.y[rows]
@@ -75,15 +78,18 @@ def find_row_order(table: Table, *, dated: bool, grouped_by: str | None) -> list
     return [Trap(code="H608", severity=severity, seen=seen, columns=sorting, evidence=evidence)]
 
 
-def _one_a_group(table: Table, grouped_by: str | None) -> Codes:
-    """Return all rows, or the first of each group: rows of one group agree for a known reason."""
+def _in_order(table: Table, grouped_by: str | None) -> Codes:
+    """Return all rows, or stretches of the file where they are many; the first of each group, since its rows agree."""
     task, codes = table.task, table.task.groups
+    rows = np.arange(task.size, dtype=np.intp)
+    if not table.affords(_A_ROW * task.size):
+        chosen = np.random.default_rng(derive(table.seed, "order")).permutation(task.size // STRETCH)
+        starts = STRETCH * np.sort(chosen[: max(1, len(table) // STRETCH)])
+        rows = (starts[:, None] + np.arange(STRETCH)).ravel().astype(np.intp)
     if codes is None and grouped_by is not None:
         position = next(column.position for column in table.columns if column.name == grouped_by)
         codes = read_column(task.X, position).codes
-    if codes is None:
-        return np.arange(task.size, dtype=np.intp)
-    return np.sort(np.unique(codes, return_index=True)[1]).astype(np.intp)
+    return rows if codes is None else np.sort(rows[np.unique(codes[rows], return_index=True)[1]])
 
 
 def _sorted_by_target(y: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> str | None:
@@ -105,8 +111,10 @@ def _sorts(table: Table, column: Column) -> bool:
         return 1 < column.distinct == int(np.count_nonzero(np.diff(codes))) + 1 < len(codes)
     if column.distinct < 2 or column.kind == "text":
         return False
-    along = _rank_correlation(column.numbers[column.order], table.rows[column.order].astype(np.float64))
-    return abs(along) > SORTED
+    placed = table.rows[column.order].astype(np.float64)
+    if np.abs(np.diff(placed)).mean() > 0.1 * table.task.size:  # by far: a third of it in no order at all
+        return False
+    return abs(_rank_correlation(column.numbers[column.order], placed)) > SORTED
 
 
 def _rank_correlation(first: Floats, second: Floats) -> float:

@@ -1,0 +1,187 @@
+"""Screens all columns of a table at once for what the checks look for, so that a clean table costs little.
+
+A screen is a condition that every column with the trap fulfils and few others do. It decides nothing: the checks look
+at the columns that it leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.audit.check_table import MOST_STEPS, Column, Floats, Table
+
+Mask = NDArray[np.bool_]
+_BLOCK = 1_000_000  # cells that are sorted together
+_ROUGH = 1.2  # of the mean squared step between sorted neighbours, over the variance; 2 for an unrelated target
+_SKILL = 0.85  # of levels; a column that gives the target away has 0.9
+_NEAR = 8.0  # standard errors
+_EXACT = 1e-5  # where all rows are at hand
+
+
+def screen(table: Table) -> dict[str, list[Column]]:
+    """Return the columns that each check has to look at, by the number of its findings."""
+    suspects: dict[str, list[Column]] = {}
+    width = max(1, _BLOCK // max(1, len(table)))
+    for start in range(0, len(table.columns), width):
+        columns = table.columns[start : start + width]
+        for code, mask in _screen_block(table, columns):
+            suspects.setdefault(code, []).extend(columns[place] for place in np.flatnonzero(mask))
+    return suspects
+
+
+def _screen_block(table: Table, columns: tuple[Column, ...]) -> Iterator[tuple[str, Mask]]:
+    n = len(table)
+    numbers = np.stack([column.numbers for column in columns])
+    kinds = np.array([column.kind for column in columns])
+    whole = np.array([column.whole for column in columns])
+    number, text = kinds == "number", kinds == "text"
+    coded = whole & (number | (kinds == "category"))
+    order = np.argsort(numbers, axis=1)
+    values = np.take_along_axis(numbers, order, axis=1)
+    present = n - np.isnan(values).sum(axis=1)
+    starts = _starts(values, present)
+    distinct = starts.sum(axis=1) - 1
+    several = distinct - (starts[:, :-1] & starts[:, 1:]).sum(axis=1)  # values of more than one row
+    repeated = present - distinct + several  # rows that share their value
+    fine = (number | (kinds == "date")) & (distinct > np.maximum(10, MOST_STEPS * present))
+    varied = distinct > 1
+    yield "H610", distinct <= 1
+    yield "H607", (kinds == "date") & varied
+    yield "H603", coded & (distinct == present) & (present >= np.maximum(20, 0.5 * n))
+    groups = coded & (distinct >= 10) & (present >= 0.5 * n) & (present <= 100 * distinct)
+    yield "H606", groups & ((repeated > 0) if table.sampled else (repeated >= 0.3 * present) & (several >= 10))
+    yield "H611", (present < n) & (present > 0)
+    mean, deviation = _moments(numbers, present)
+    near = _NEAR / np.sqrt(np.maximum(present, 1)) if table.sampled else _EXACT  # all rows, of which few may be seen
+    centred = np.abs(mean) <= near * deviation
+    measured = number & ~whole & (present >= 20)
+    scaled = centred & (table.sampled | _is_unit(deviation, present))
+    yield "H612", measured & (distinct > 10) & (scaled | _is_ranged(values, present, near))
+    yield "H614", measured & (distinct > 20) & (present == n) & fine & centred
+    least = min(n, max(5, int(0.005 * present.min())))  # rows at the commonest value
+    yield "H613", number & (distinct > 20) & (values[:, least - 1 :] == values[:, : n + 1 - least]).any(axis=1)
+    few = (distinct >= 3) & (distinct <= n / 2)
+    yield "H615", number & few & ((present < n) | _mean_of_target(table, mean, distinct / n))
+    rough = np.full(len(columns), np.inf)  # for the one output that is nearest
+    gives = np.zeros(len(columns), dtype=bool)
+    if fine.any():
+        rough[fine], gives[fine] = _roughness(table.responses, order[fine], present[fine])
+    level = ~fine & ~text & varied
+    steps = np.zeros(len(columns), dtype=bool)
+    if level.any():
+        category = kinds[level] == "category"
+        gives[level], steps[level] = _levels(table, order[level], starts[level], present[level], category)
+    speaks = number | ((kinds == "category") & (distinct <= MOST_STEPS * present))
+    yield "H604", gives & speaks & varied & (present >= max(30, 0.05 * n))
+    yield "H605", (rough <= _ROUGH) | steps if table.responses_are_all else ~text & varied
+
+
+def _starts(values: Floats, present: NDArray[np.intp]) -> Mask:
+    """Return where each different value begins in sorted rows, and where the missing ones do, or the row's end."""
+    c, n = values.shape
+    starts = np.ones((c, n + 1), dtype=bool)
+    np.not_equal(values[:, 1:], values[:, :-1], out=starts[:, 1:n])
+    if (present < n).any():
+        starts &= np.arange(n + 1) <= present[:, None]
+    return starts
+
+
+def _moments(numbers: Floats, present: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the mean and standard deviation of each row of numbers, without missing values."""
+    count = np.maximum(present, 1)
+    if (present == numbers.shape[1]).all():
+        return numbers.mean(axis=1), numbers.std(axis=1)
+    mean = np.nansum(numbers, axis=1) / count
+    return mean, np.sqrt(np.nansum((numbers - mean[:, None]) ** 2, axis=1) / count)
+
+
+def _is_unit(deviation: Floats, present: NDArray[np.intp]) -> Mask:
+    """Return which columns have the standard deviation 1, by either definition, or the norm 1."""
+    count = np.maximum(present, 2)
+    units = (deviation, deviation * np.sqrt(count / (count - 1)), deviation * np.sqrt(count))
+    return np.asarray(np.min([np.abs(unit - 1) for unit in units], axis=0) <= _EXACT)
+
+
+def _is_ranged(values: Floats, present: NDArray[np.intp], near: Any) -> Mask:
+    """Return which sorted columns reach from 0 to 1, or have the median 0 and quartiles 1 apart."""
+    rows, last = np.arange(len(values)), np.maximum(present - 1, 0)
+    quartiles = []
+    for share in (0.25, 0.5, 0.75):
+        below = np.floor(share * last).astype(np.intp)
+        low, high = values[rows, below], values[rows, np.minimum(below + 1, last)]
+        quartiles.append(low + (share * last - below) * (high - low))
+    low, middle, high = quartiles
+    ranged = (values[:, 0] >= 0) & (values[rows, last] <= 1)
+    if near is _EXACT:
+        ranged &= (values[:, 0] == 0) & (values[rows, last] == 1)
+    return np.asarray(ranged | ((np.abs(middle) <= near) & (np.abs(high - low - 1) <= near)))
+
+
+def _mean_of_target(table: Table, mean: Floats, levels: Floats) -> Mask:
+    """Return which columns have the mean of the target, or of one of its classes; in a sample, nearly that."""
+    found = np.zeros(len(mean), dtype=bool)
+    slack = 1e-5 + (3 * np.sqrt(levels) if table.sampled else 0.0)
+    for middle, reach in table.target_means:
+        found |= np.abs(mean - middle) <= slack * reach
+    return found
+
+
+def _roughness(responses: Floats, order: NDArray[np.intp], present: NDArray[np.intp]) -> tuple[Floats, Mask]:
+    """Return how much the target steps between sorted neighbours, least of all outputs; and where that is small in all.
+
+    A mean over neighbours that explains 0.9 of the target leaves steps of at most 0.82 of its variance.
+    """
+    n = order.shape[1]
+    inside = None if (present == n).all() else np.arange(n) < present[:, None]
+    steps, spreads, least = np.zeros(len(order)), np.zeros(len(order)), np.full(len(order), np.inf)
+    for response in responses.T:
+        sorted_by = response[order]
+        step = np.diff(sorted_by, axis=1) ** 2
+        if inside is None:
+            spread = np.full(len(order), float((response**2).sum()))
+        else:
+            step = np.where(inside[:, 1:], step, 0.0)
+            sorted_by = np.where(inside, sorted_by, 0.0)
+            spread = (sorted_by**2).sum(axis=1) - sorted_by.sum(axis=1) ** 2 / np.maximum(present, 1)
+        total = step.sum(axis=1)
+        least = np.minimum(least, total / np.maximum(spread, 1e-300))
+        steps, spreads = steps + total, spreads + spread
+    return least, steps <= _ROUGH * spreads
+
+
+def _levels(
+    table: Table, order: NDArray[np.intp], starts: Mask, present: NDArray[np.intp], category: Mask
+) -> tuple[Mask, Mask]:
+    """Return which columns of few values may give the target away, and which may be it, in other words or in steps."""
+    c, n = order.shape
+    first = np.flatnonzero(starts[:, :n])
+    owner, place = np.divmod(first, n)
+    counts = np.diff(first, append=c * n)
+    known = place < present[owner]
+
+    def summed(values: Floats) -> Floats:
+        return np.bincount(owner[known], weights=values[known], minlength=c)
+
+    lost, spread, steps = np.zeros(c), np.zeros(c), np.zeros(c, dtype=bool)
+    left = np.where(counts > 1, (counts / np.maximum(counts - 1, 1)) ** 2, 0.0)  # of a level's spread, by leave-one-out
+    for response in table.responses.T:
+        sorted_by = response[order].ravel()
+        sums, squares = np.add.reduceat(sorted_by, first), np.add.reduceat(sorted_by**2, first)
+        lost = lost + summed(left * (squares - sums**2 / counts))
+        spread = spread + summed(squares) - summed(sums) ** 2 / np.maximum(present, 1)
+        if not table.task.classification:
+            low, high = np.minimum.reduceat(sorted_by, first), np.maximum.reduceat(sorted_by, first)
+            next_to = known[:-1] & known[1:] & (owner[:-1] == owner[1:])
+            not_rising = np.bincount(owner[:-1], weights=next_to & (high[:-1] > low[1:]), minlength=c)
+            not_falling = np.bincount(owner[:-1], weights=next_to & (low[:-1] < high[1:]), minlength=c)
+            apart = summed(high - low) <= np.ptp(response) * (1 + 1e-9)
+            steps |= np.where(category, apart, (not_rising == 0) | (not_falling == 0))
+    gives = lost <= (1 - _SKILL) * spread
+    if table.task.classification:
+        written = np.isin(starts.sum(axis=1) - 1, table.class_counts)  # one value a class
+        steps = written & (gives | (table.task.y.ndim > 1))
+    return gives, steps
