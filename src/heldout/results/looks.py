@@ -41,7 +41,7 @@ FEWEST_OF_PART, FEWEST_OF_LEVEL, FEWEST_BLOCKS = 5, 20, 5
 WORTH = 0.25  # standard errors of the best loss by which the edge of a grid is better than the value beside it
 STRONGLY = 0.5  # standard deviations of row losses by which a level of a column differs
 PROBABLY = 0.3  # the p-value up to which a learner that looks better than no model probably is
-LOST, LITTLE = 0.5, 0.05  # shares of the gain over no model: lost on held-out rows; reached on training rows
+LOST, LITTLE = 0.5, 0.05  # shares of the gain over no model: lost on held-out rows; reached on training rows, or by all
 FINE_BY_DEFAULT = ("Forest", "ExtraTrees", "Discriminant", "NB", "PLS")
 MEMORISING = ("Forest", "ExtraTrees", "Bagging", "Neighbors", "GaussianProcess", "Stacking", "Voting")
 BY_ALL = 'checks="all" fits it'
@@ -307,11 +307,14 @@ def _single_column(facts: Facts) -> Seen:
     name, pair = next(((name, facts.pair(name)) for name in facts.pairs if name.startswith(COLUMN)), (COLUMN, None))
     if pair is None:
         raise NotLooked(BY_ALL)
-    if pair.verdict is Verdict.FIRST or facts.no_model.verdict != BETTER:
+    near = abs(pair.difference.value or 0.0) <= LITTLE * abs(facts.no_model.difference or 0.0)
+    beaten = pair.verdict is Verdict.FIRST
+    if (beaten and not near) or facts.no_model.verdict != BETTER:
         return None
     return INFO, (
-        f"The {name} alone does as well as all columns: {pair.sentence} It may be made from the target (a leak), or be "
-        "all there is. Ask when it is known; leave it out (--drop) if that is after the target, else use it alone."
+        f"The {name} alone does {'nearly ' * beaten}as well as all columns: {pair.sentence} It may be made from the "
+        "target (a leak), or be all there is. Ask when it is known; leave it out (--drop) if that is after the target, "
+        "else use it alone."
     )
 
 
