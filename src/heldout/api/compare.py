@@ -30,7 +30,8 @@ from heldout.results.estimates import RISK, risk_estimand, sizes_of
 from heldout.results.figures import comparison_figure
 from heldout.results.headline import OF_ALL_LEARNERS, headline_of
 from heldout.results.metrics import columns_of, leading_record
-from heldout.results.study_record import VERSION, Question, Request, StudyRecord, choices_of
+from heldout.results.study_facts import YARDSTICKS
+from heldout.results.study_record import VERSION, Question, Request, StudyRecord, Yardsticks, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
 from heldout.results.test_set_history import history_of
@@ -52,6 +53,7 @@ LOOKED_BEFORE = Finding(
     message="These test rows were looked at before. The intervals of differences take no account of that: they hold "
     "for learners that were decided on without it.",
 )
+EACH_OTHER = Yardsticks(studies={}, without=dict.fromkeys(YARDSTICKS, "the learners are held against each other"))
 
 
 @registered
@@ -99,7 +101,12 @@ class Comparison(Reported):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        found = [one for result in self.results.values() for one in result.findings if one.severity != "info"]
+        found = [
+            replace(one, message=f"{name}: {one.message}") if one.code.startswith("H7") else one  # about one learner
+            for name, result in self.results.items()
+            for one in result.findings
+            if one.severity != "info"
+        ]
         return tuple(dict.fromkeys((*found, *self.remarks)))
 
     @property
@@ -109,7 +116,8 @@ class Comparison(Reported):
 
     def frame(self) -> Any:
         """Return a row for each learner and score: `metrics` of all results, the best learner first."""
-        found = {name: self.results[name].with_metrics().metrics or () for name in self.ranking if name in self.results}
+        ranked = [name for name in self.ranking if name in self.results]
+        found = {name: with_metrics(self.results[name]).metrics or () for name in ranked}
         learners = [name for name, metrics in found.items() for _ in metrics]
         columns = columns_of([metric for metrics in found.values() for metric in metrics])
         return as_frame({"learner": learners, **columns}, library=self.library)
@@ -310,9 +318,10 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
             learners, table, request = by_name(learners, table, y, request)
         for name, learner in learners.items():
             try:
-                questions[name] = prepare(learner, table, y, request)
+                question = prepare(learner, table, y, request)
             except (LearnerError, SpaceError) as error:
                 raise type(error)(f"Learner {name!r}: {error}") from error
+            questions[name] = question if question.yardsticks is None else replace(question, yardsticks=EACH_OTHER)
     refuse_coarse_answers(next(iter(questions.values())), who="A comparison")
     _check_same_question(questions)
     return questions

@@ -104,8 +104,8 @@ def evaluate(
     progress, options : "auto" or bool, Options, optional
         A bar for runs that last; less used switches.
     checks : "quick", "all" or "none"
-        Whether the data are looked at for leaks and traps before the first fit, and the study after the last: for what
-        takes about a tenth of the study, also for what takes fits of its own, or not at all.
+        What is looked for in the data, as :func:`heldout.check` does, and in the study: what costs little, also what
+        takes time or fits of its own (see :func:`heldout.explain`), or nothing. ``result.findings`` has what was found.
     ignore : str or sequence of str
         Numbers of findings to leave out, such as "H603,H703": docs/findings.md.
     name : str, optional

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from heldout.api.call_text import call_of
 from heldout.api.learners import as_search, is_frozen, is_named
 from heldout.audit.study_checks import accept_mode
-from heldout.audit.trap import parse_ignore
+from heldout.audit.trap import EXPLAINED, parse_ignore
 from heldout.base.errors import (
     Argument,
     InputError,
@@ -71,7 +71,7 @@ def _prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         learner = learners[""]
     options, seed = checked_options(request), int(request.seed)
     asked = {"learner": learner, "seed": seed, "level": float(request.level), "options": options}
-    asked |= {"checks": accept_mode(request.checks), "ignore": parse_ignore(request.ignore, also=RULES)}
+    asked |= {"checks": accept_mode(request.checks), "ignore": parse_ignore(request.ignore, known=(*EXPLAINED, *RULES))}
     if is_stream(X):
         return _prepare_stream(asked, X, y, request)
     search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)

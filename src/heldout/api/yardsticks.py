@@ -8,22 +8,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from heldout.audit.association import skill_of
 from heldout.audit.check_table import open_table
 from heldout.catalogue.learners import learner_named
-from heldout.catalogue.preparation import UNSCALED, prepare_columns, survey_table
-from heldout.results.study_facts import is_linear, last_step
-from heldout.results.yardsticks import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, Yardsticks
+from heldout.catalogue.preparation import SCALED, UNSCALED, prepare_columns, survey_table
+from heldout.results.study_facts import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, YARDSTICKS, is_linear, last_step
+from heldout.results.study_record import Yardsticks
 from heldout.search.search import Family, Search, build_candidates
 from heldout.study.study import OUTER, Study, pose_evaluation
 from heldout.task import Task
 from heldout.task.arrays import as_pandas
 
 MOST_ROWS = 2_000  # that tell which columns are worth fits of their own
-MOST_SINGLE = 10  # columns that are fitted alone
+MOST_SINGLE = 5  # columns that are fitted alone
 ONE_TEST_SET = "each further learner would look at the one test set again; use compare, or KFold"
 NO_TABLE = "the columns are not those of a table, or there are several targets"
 
@@ -32,7 +33,7 @@ def pose_yardsticks(study: Study, task: Task, *, one_test_set: bool) -> Yardstic
     """Return the studies of all yardsticks on the test splits of a study, or why there are none."""
     own, studies, without = study.search.families, dict[str, tuple[Study, Task]](), dict[str, str]()
     if one_test_set:
-        return Yardsticks(studies={}, without=dict.fromkeys((BOOSTING, PLAIN_LINEAR, DEFAULTS, COLUMN), ONE_TEST_SET))
+        return Yardsticks(studies={}, without=dict.fromkeys(YARDSTICKS, ONE_TEST_SET))
     if study.search.tuned and len(own) == 1:
         studies["untuned learner"] = _pose({DEFAULTS: own[0].estimator}, study, task), task
     if task.container not in ("array", "pandas", "polars") or task.y.ndim > 1:
@@ -49,7 +50,8 @@ def pose_yardsticks(study: Study, task: Task, *, one_test_set: bool) -> Yardstic
         for name, learner in known.items()
         if name not in without
     }
-    single = _single_columns(task, frame, classes)
+    line = learner_named(known[PLAIN_LINEAR], frame, classification=task.classification, table=table)[0].steps[-1][1]
+    single = _single_columns(task, frame, line, classes)
     if not single:
         without[COLUMN] = "there is one column"
     if learners := learners | single:
@@ -66,18 +68,19 @@ def _pose(learners: Mapping[str, Any], study: Study, task: Task) -> Study:
     return pose_evaluation(search, task, study.splits[OUTER], reported=losses)
 
 
-def _single_columns(task: Task, frame: pd.DataFrame, classes: int) -> dict[str, Pipeline]:
-    """Return a small tree on each of the columns that tell most of the target by themselves."""
-    table = open_table(task, rows=MOST_ROWS, columns=range(frame.shape[1]), splits=None, given=False, seed=0)
+def _single_columns(task: Task, frame: pd.DataFrame, line: Any, classes: int) -> dict[str, Pipeline]:
+    """Return a small tree and a line on each of the columns that tell most of the target by themselves."""
+    columns = range(task.n_columns or 0)
+    table = open_table(task, rows=min(MOST_ROWS, task.size), columns=columns, splits=None, given=False, seed=0)
     skills = np.array([skill_of(one, table.responses).value for one in table.columns])
+    grow = DecisionTreeClassifier if task.classification else DecisionTreeRegressor
     learners: dict[str, Pipeline] = {}
     for place in np.argsort(-skills, kind="stable")[:MOST_SINGLE] if len(skills) > 1 else ():
         name = frame.columns[place]
         alone = survey_table(frame[[name]], classes=classes)
         if alone.columns:  # not an identifier
-            tree = (DecisionTreeClassifier if task.classification else DecisionTreeRegressor)(
-                max_leaf_nodes=16, min_samples_leaf=5
-            )
-            steps = [("only", prepare_columns(alone, UNSCALED)), ("tree", tree)]
-            learners[f"{COLUMN} {name if task.columns is None else repr(name)}"] = Pipeline(steps)
+            named = f"{COLUMN} {name if task.columns is None else repr(name)}"
+            tree = grow(max_leaf_nodes=16, min_samples_leaf=5)
+            learners[named] = Pipeline([("only", prepare_columns(alone, UNSCALED)), ("tree", tree)])
+            learners[f"{named} (linear)"] = Pipeline([("only", prepare_columns(alone, SCALED)), ("line", clone(line))])
     return learners

@@ -58,16 +58,6 @@ class StudyChecks:
     findings: tuple[Finding, ...]
     summary: Mapping[str, Any]
 
-    def joined(self, findings: Iterable[Finding], looked: Sequence[str], not_looked: Sequence[str]) -> StudyChecks:
-        """Add what was found in the finished study, and what was looked for in it."""
-        counts = Counter(finding.severity for finding in findings)
-        more = {"looked": looked, "not_looked": not_looked}
-        lists = {name: [*self.summary[name], *texts] for name, texts in more.items()}
-        found = {severity: count + counts[severity] for severity, count in self.summary["found"].items()}
-        return StudyChecks(
-            findings=(*self.findings, *findings), summary={**self.summary, **lists, "ran": True, "found": found}
-        )
-
 
 def accept_mode(mode: Any) -> str:
     """Return the mode; raise OptionError if there is none of this name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -204,10 +204,8 @@ def _merged(traps: list[Trap]) -> Trap:
     return replace(first, seen=seen, columns=columns, evidence=numbers, instead=way_out, told="")
 
 
-def parse_ignore(ignore: str | Iterable[str], *, also: Iterable[str] = ()) -> tuple[str, ...]:
-    """Parse finding codes from one comma-separated string or several strings; refuse codes that no check has.
-
-    `also` are codes of findings in a study, which `check` does not have.
+def parse_ignore(ignore: str | Iterable[str], *, known: Collection[str] = tuple(EXPLAINED)) -> tuple[str, ...]:
+    """Parse finding codes from one comma-separated string or several strings; refuse codes that are not known.
 
     >>> parse_ignore("h603, H601")
     ('H601', 'H603')
@@ -216,7 +214,6 @@ def parse_ignore(ignore: str | Iterable[str], *, also: Iterable[str] = ()) -> tu
     if not all(isinstance(word, str) for word in words):
         raise OptionError('ignore= takes numbers of findings, such as "H601" or ["H601", "H603"].')
     codes = sorted({code.strip().upper() for word in words for code in word.split(",") if code.strip()})
-    known = (*EXPLAINED, *also)
     for code in codes:
         if code not in known:
             raise OptionError(f"There is no finding {code!r} to ignore. There are {', '.join(known)}.")

@@ -6,6 +6,7 @@ cannot tell. No rule takes a fit; some use the yardsticks that ``checks="all"`` 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from math import log, sqrt
@@ -18,8 +19,16 @@ from heldout.audit.check_table import read_column
 from heldout.base.errors import named_line
 from heldout.base.findings import Finding
 from heldout.base.words import number
-from heldout.results.study_facts import Facts, NotLooked, is_linear, last_step
-from heldout.results.yardsticks import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR
+from heldout.results.study_facts import (
+    BOOSTING,
+    COLUMN,
+    DEFAULTS,
+    PLAIN_LINEAR,
+    Facts,
+    NotLooked,
+    is_linear,
+    last_step,
+)
 from heldout.risk.comparison.sentences import Verdict
 from heldout.risk.uneven import FALSE_TREND, MATTERS, chance_of_rise, far_level, row_errors
 from heldout.risk.verdict import BETTER
@@ -32,7 +41,7 @@ FEWEST_OF_PART, FEWEST_OF_LEVEL, FEWEST_BLOCKS = 5, 20, 5
 WORTH = 0.25  # standard errors of the best loss by which the edge of a grid is better than the value beside it
 STRONGLY = 0.5  # standard deviations of row losses by which a level of a column differs
 PROBABLY = 0.3  # the p-value up to which a learner that looks better than no model probably is
-LOST, LITTLE = 0.5, 0.05  # shares of the gain over no model: lost on held-out rows; reached on training rows
+LOST, LITTLE = 0.5, 0.05  # shares of the gain over no model: lost on held-out rows; reached on training rows, or by all
 FINE_BY_DEFAULT = ("Forest", "ExtraTrees", "Discriminant", "NB", "PLS")
 MEMORISING = ("Forest", "ExtraTrees", "Bagging", "Neighbors", "GaussianProcess", "Stacking", "Voting")
 BY_ALL = 'checks="all" fits it'
@@ -84,7 +93,7 @@ def _beyond(estimator: Any, name: str, grid: Sequence[Any], *, most: int) -> lis
     found: list[Any] = []
     for times in (1, 2, 3):
         exact = own[-1] * (own[-1] / own[-2]) ** times if grows else own[-1] + steps[-1] * times
-        value = round(exact) if whole else float(f"{exact:.4g}")
+        value = round(exact) if whole else float(f"{exact:.3g}")
         if value in (*found, grid[-1]) or value <= 0 <= own.min() or (whole and own[-1] < most < value):
             break
         try:
@@ -298,11 +307,14 @@ def _single_column(facts: Facts) -> Seen:
     name, pair = next(((name, facts.pair(name)) for name in facts.pairs if name.startswith(COLUMN)), (COLUMN, None))
     if pair is None:
         raise NotLooked(BY_ALL)
-    if pair.verdict is Verdict.FIRST or facts.no_model.verdict != BETTER:
+    near = abs(pair.difference.value or 0.0) <= LITTLE * abs(facts.no_model.difference or 0.0)
+    beaten = pair.verdict is Verdict.FIRST
+    if (beaten and not near) or facts.no_model.verdict != BETTER:
         return None
     return INFO, (
-        f"The {name} alone does as well as all columns: {pair.sentence} It may be made from the target (a leak), or be "
-        "all there is. Ask when it is known; leave it out (--drop) if that is after the target, else use it alone."
+        f"The {name} alone does {'nearly ' * beaten}as well as all columns: {pair.sentence} It may be made from the "
+        "target (a leak), or be all there is. Ask when it is known; leave it out (--drop) if that is after the target, "
+        "else use it alone."
     )
 
 
@@ -321,9 +333,9 @@ RULES: Mapping[str, tuple[str, Callable[[Facts], Seen]]] = {
 }
 
 
-def look_at(facts: Facts) -> tuple[list[Finding], list[str], list[str]]:
-    """Apply every rule that is not ignored; return findings, what was looked for, and what was not and why."""
-    findings, looked, not_looked = list[Finding](), list[str](), list[str]()
+def look_at(facts: Facts, checks: Mapping[str, Any]) -> tuple[list[Finding], dict[str, Any]]:
+    """Apply every rule that is not ignored; return findings, and what was looked for beside what `checks` tells."""
+    findings, looked, not_looked = list[Finding](), list(checks["looked"]), list(checks["not_looked"])
     for code, (title, rule) in RULES.items():
         if code in facts.question.ignore:
             continue
@@ -338,4 +350,6 @@ def look_at(facts: Facts) -> tuple[list[Finding], list[str], list[str]]:
         looked.append(title)
         if seen is not None:
             findings.append(Finding(code=code, severity=seen[0], message=seen[1]))
-    return findings, looked, not_looked
+    found = Counter(finding.severity for finding in findings) + Counter(checks["found"])
+    counts = {severity: found[severity] for severity in checks["found"]}
+    return findings, {**checks, "ran": True, "looked": looked, "not_looked": not_looked, "found": counts}

@@ -21,12 +21,11 @@ from heldout.results.headline import facts_of
 from heldout.results.looks import look_at
 from heldout.results.no_model import against_no_model
 from heldout.results.selection import FOLD_PREDICTORS
-from heldout.results.study_facts import Facts
+from heldout.results.study_facts import Facts, pairs_with
 from heldout.results.study_record import CURVE, Columns, Question, StudyRecord
 from heldout.results.subgroups import SUBGROUPS, subgroup_columns
 from heldout.results.test_losses import TestLosses
 from heldout.results.test_set_history import TestSetHistory, disclosed
-from heldout.results.yardsticks import pairs_with
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
 from heldout.risk.verdict import Reference
@@ -76,13 +75,13 @@ def build_record(
     if question.curve is not None:
         made[LEARNING_CURVE], estimates[EXTRAPOLATED] = curve_of(task, study, losses, extra[CURVE], level=level)
     counted = counted_with(outcome, extra) if extra else outcome
-    findings = [*checks.findings, *findings_of(question, outcome, losses)]
+    findings, summary = [*checks.findings, *findings_of(question, outcome, losses)], checks.summary
     if question.checks != NONE:
-        yardsticks, own = question.yardsticks, losses.records[0]
-        pairs = {} if yardsticks is None else pairs_with(yardsticks, extra, own, level=level, options=options)
-        seen = look_at(Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs))
-        checks = checks.joined(*seen)
-        findings += seen[0]
+        own = losses.records[0]
+        pairs = pairs_with(question, extra, own)
+        facts = Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs)
+        seen, summary = look_at(facts, summary)
+        findings += seen
     for name, ran in extra.items():
         if question.yardsticks is not None and name in question.yardsticks.studies:
             continue  # a fit of theirs that fails or warns is no fault of the study
@@ -91,7 +90,7 @@ def build_record(
         estimates=estimates,
         tables=made,
         findings=tuple(finding for finding in findings if finding.code not in question.ignore),
-        checks=checks.summary,
+        checks=summary,
         covers=covers,
         plan={
             **asdict(counted.account),

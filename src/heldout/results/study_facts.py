@@ -18,6 +18,8 @@ from heldout.base.words import number, share
 from heldout.engine.run import Outcome
 from heldout.results.evidence import is_least_squares
 from heldout.results.study_record import Columns, Question
+from heldout.results.test_losses import read_test_losses
+from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Pair
 from heldout.risk.record import Floats, Record
 from heldout.risk.uneven import row_errors
@@ -27,6 +29,10 @@ from heldout.study.answers import mean_over_parts
 
 MOST_CANDIDATES, MOST_ROWS = 5_000, 1_000  # looked at; rows are drawn from more
 LINEAR = ("LogisticRegression", "RidgeClassifier", "LinearSVC", "LinearDiscriminant", "SGDClassifier", "Perceptron")
+
+
+YARDSTICKS = ("boosting", "a plain linear model", "the default parameters", "column")
+BOOSTING, PLAIN_LINEAR, DEFAULTS, COLUMN = YARDSTICKS
 
 
 class NotLooked(Exception):
@@ -154,6 +160,29 @@ class Facts:
         """Return whether the models of all families are of a class whose name has one of these words."""
         kinds = [type(last_step(family.estimator)[1]).__name__ for family in self.families]
         return all(any(word in kind for word in words) for kind in kinds)
+
+
+def pairs_with(question: Question, extra: Mapping[str, Outcome], record: Record) -> dict[str, Pair | str]:
+    """Compare the learner with each yardstick on the same rows, and with the best of single columns alone."""
+    yardsticks, options = question.yardsticks, question.options
+    if yardsticks is None:
+        return {}
+    found, records, single = dict[str, Pair | str](yardsticks.without), dict[str, Record](), dict[str, float]()
+    for name, (study, task) in yardsticks.studies.items():
+        for candidate, family in enumerate(study.search.families):
+            records[family.name] = read_test_losses(task, extra[name], seed=record.seed, candidate=candidate).records[0]
+            if family.name.startswith(COLUMN):
+                single[family.name] = float(np.mean(records[family.name].fold_losses))
+    best = min(single, key=lambda name: (np.isnan(single[name]), single[name]), default=None)
+    for name, other in records.items():
+        if name in single and name != best:
+            continue
+        if not np.isfinite([*other.fold_losses, *record.fold_losses]).all():
+            found[name] = f"a fit of {name} failed"
+            continue
+        both = {"this learner": record, name: other}
+        (found[name],) = compare_records(both, level=question.level, pool=options.pool, interval=options.interval)
+    return found
 
 
 def _least(means: Floats, among: NDArray[np.bool_]) -> int:

@@ -20,7 +20,6 @@ from heldout.results.extra_fits import PairsOfBlocks
 from heldout.results.headline import headline_of
 from heldout.results.metrics import Metric
 from heldout.results.selection import BEST_BBC, BEST_TT, FOLD_PREDICTORS
-from heldout.results.yardsticks import Yardsticks
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
 from heldout.study.study import OUTER, SPREAD, Study
@@ -64,6 +63,14 @@ class QuestionOfStream:
     source: Source
     families: tuple[Family, ...]
     cells: Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Yardsticks:
+    """Holds the studies of learners that ``checks="all"`` holds the own one against, and why there are no others."""
+
+    studies: Mapping[str, tuple[Study, Task]]  # by name in a plan; each family is a yardstick with one candidate
+    without: Mapping[str, str]  # the reasons, by yardstick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
