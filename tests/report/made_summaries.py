@@ -62,7 +62,7 @@ def result_summary(count: int = 12, folds: int = 5) -> dict[str, Any]:
     second = estimate("risk_zero_one", 0.04, loss="zero_one")
     rows = candidates(count, folds)
     return {
-        "version": 2,
+        "version": 3,
         "kind": "result",
         "about": about("log", "zero_one") | {"candidates": count},
         "verdict": {
@@ -286,7 +286,7 @@ def comparison_summary(names: tuple[str, ...] = ("ridge", "forest", "tree")) -> 
     ]
     whole = about("log")
     return {
-        "version": 2,
+        "version": 3,
         "kind": "comparison",
         "level": 0.95,
         "rope": 0.05,
