@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import heldout as ho
-from heldout.results.figures_of_predictions import FEWEST_POINTS, MOST_CURVES, Ranked, _cumulated, curve_points
+from heldout.results.figures_of_predictions import FEWEST_POINTS, MOST_CURVES, Ranked, cumulated, curve_points
 
 LOSSES = ["zero_one", "log", "roc_auc"]
 CURVES = ("roc", "pr", "gains", "thresholds")
@@ -245,7 +245,7 @@ def test_the_band_of_the_roc_curve_covers(away):
     y = np.arange(200) < 80
     for _ in range(300):
         score = chance.normal(size=200) + away * y
-        scores, hits, alarms = _cumulated(y, score, np.ones(200))
+        scores, hits, alarms = cumulated(y, score, np.ones(200))
         ranked = Ranked(label="yes", scores=scores, hits=hits, alarms=alarms, draws=(80, 120))
         points = curve_points(ranked, "roc")
         ends = [np.interp(rates, points["fpr"], points[f"tpr_{end}"]) for end in ("low", "high")]

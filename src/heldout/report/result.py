@@ -38,7 +38,8 @@ def result_blocks(summary: Mapping[str, Any], *, at_length: bool = False) -> lis
         counted(len(summary["failures"]), "failed cell"): lambda: (failures_table(summary["failures"]),),
     }
     details = [Details(title, within, always=at_length) for title, within in behind.items()]
-    return [*first_screen(summary, model_blocks(summary)), *details]
+    asked = summary.get("subgroups") or summary.get("importance")
+    return [*first_screen(summary, model_blocks(summary) if asked else ()), *details]
 
 
 def _promise(summary: Mapping[str, Any]) -> dict[str, str | None]:

@@ -69,11 +69,11 @@ def ranked_of(record: StudyRecord, label: Any, score: Floats) -> Ranked:
     weight, distinct = _weights(record)
     kept = weight > 0
     own, score, weight = (np.asarray(columns["y"]) == label)[kept], score[kept], weight[kept]
-    scores, hits, alarms = _cumulated(own, score, weight)
+    scores, hits, alarms = cumulated(own, score, weight)
     names, folds = np.unique(np.asarray(columns["fold"])[kept], return_inverse=True)
     both = all(np.bincount(folds, weights=kind, minlength=len(names)).all() for kind in (own, ~own))
     parts = [folds == fold for fold in range(len(names))] if both else []
-    areas = [_area(*_cumulated(own[part], score[part], weight[part])[1:]) for part in parts]
+    areas = [_area(*cumulated(own[part], score[part], weight[part])[1:]) for part in parts]
     if areas and "sample_weight" in columns:  # then a fold weighs as much as its rows
         masses = np.array([weight[part].sum() for part in parts])
         areas = (areas * masses / masses.mean()).tolist()
@@ -101,7 +101,7 @@ def _weights(record: StudyRecord) -> tuple[Floats, float | None]:
     return weight, None if dependent else len(np.unique(rows)) / len(rows)
 
 
-def _cumulated(own: NDArray[np.bool_], score: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+def cumulated(own: NDArray[np.bool_], score: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Return each distinct score from the highest down, and the weight of both kinds of rows at or above it."""
     order = np.argsort(-score, kind="stable")
     own, score, weight = own[order], score[order], weight[order]
