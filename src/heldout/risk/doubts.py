@@ -272,6 +272,6 @@ def leaning_note(positive: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> s
     return (
         f"{percent(answers)} of the predictions are the commoner class, which has {percent(common, 3)} of {n:,} rows: "
         "too near one half to tell which class is commoner in new data. Stratified folds keep that share in training "
-        f"and held-out rows, so the error rate looks about {better:.2g} better than if both classes were equally frequent. "
-        "Use stratify=False."
+        f"and held-out rows, so the error rate looks about {better:.2g} better than if both classes were equally "
+        "frequent. Use stratify=False."
     )
