@@ -112,7 +112,7 @@ def test_warnings_of_fits_are_collected_by_cell_and_not_shown() -> None:
     assert result.warnings["part"].tolist() == [0, 1, 2]
     (finding,) = [one for one in result.findings if one.code < "H7"]
     assert finding.code == "H201"
-    assert "3 cells gave ConvergenceWarning" in finding.message
+    assert "3 fits gave ConvergenceWarning" in finding.message
 
 
 def test_choosing_by_one_loss_and_reporting_another_is_said() -> None:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import copy
 import json
+from html import unescape
 
 import pytest
 from fragments import HOSTILE, SHOWN, poisoned, read
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
@@ -234,8 +236,9 @@ def tuned(summary):
         "family": "knn",
         "params": {"clf__n_neighbors": 5, "clf__p": 1.5},
         "candidates": 12,
+        "families": [],
         "parts": 5,
-        "loss": "zero_one",
+        "loss": "error rate",
         "value": 0.0412345,
         "optimistic": True,
         "estimates": {},
@@ -248,9 +251,30 @@ def tuned(summary):
 def test_a_tuned_learner_tells_its_choice_and_marks_the_number_that_chose(tuned):
     fragment = read(as_html("tuned", tuned))
     assert "Chosen: knn n_neighbors=5, p=1.5, of 12 candidates\n" in fragment.text
-    assert "zero_one 0.04123 in validation, mean of 5 parts optimistic\n" in fragment.text
+    assert "error rate 0.04123 in validation, mean of 5 parts optimistic\n" in fragment.text
     assert "estimates_" in fragment.text
     assert ["predictor", "The predictor was trained on all rows."] in fragment.rows
+
+
+def test_a_tuned_learner_shows_its_families():
+    families = {
+        "near": (KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}),
+        "line": (LogisticRegression(max_iter=1_000), {"C": [0.1, 1.0]}),
+    }
+    tuned = ho.Tuned(families, validation=ho.KFold(3), loss="log")
+    before = unescape(tuned._repr_html_())
+    assert "near: KNeighborsClassifier" in before
+    assert "line: LogisticRegression" in before
+    assert "{'n_neighbors': [1, 5, 15]}" in before
+    after = tuned.fit(X, y)._repr_html_()
+    fragment = read(after[after.index("<style>.heldout-view") :])
+    assert ["family", "candidates", "best log loss in validation"] in fragment.rows
+    best, other = (row for row in fragment.rows if row[:2] in (["near", "3"], ["line", "2"]))
+    assert float(best[2]) <= float(other[2])
+    assert best[0] == tuned.best_family_
+    alone = ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, validation=ho.KFold(3))
+    assert "estimator: KNeighborsClassifier" in unescape(alone._repr_html_())
+    assert "Families" not in alone.fit(X, y)._repr_html_()
 
 
 def test_a_tuned_learner_with_nothing_to_choose_is_not_optimistic(tuned):
@@ -259,7 +283,7 @@ def test_a_tuned_learner_with_nothing_to_choose_is_not_optimistic(tuned):
     assert "the only candidate" in fragment.text
     assert "optimistic" not in fragment.pieces
     assert "estimates_" not in fragment.text
-    assert ["failed", "2 cells: see failures_"] in fragment.rows
+    assert ["failed", "2 fits: see failures_"] in fragment.rows
 
 
 def test_a_tuned_learner_shows_the_estimates_that_were_made(tuned, summary):

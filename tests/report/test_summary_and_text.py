@@ -65,7 +65,7 @@ def test_at_length_every_number_says_what_it_is(result):
         "60 held-out rows",
         "No value: it needs the validation fits on all rows",
         "  Picky alpha=",
-        "! 12 cells failed",
+        "! 12 fits failed",
         "(H202)",
         "seed 0",
         "left alone, and why",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ MOST_LISTED = 20  # classes in a summary
 MOST_CHOICES = 3
 MESSAGE = 500  # characters of a finding: its way out comes last, and errors of fits can be long
 GRAVE_FIRST = ("error", "warning", "info")
+INCOMPLETE = "ask again once that is mended, or with more time; a journal keeps what finished"
 RARE = "H105"  # the finding that tells how well rows of a rare class are ranked
 IN_PYTHON = 'result.report("study.html") for a page, result.predictor for the model'
 Metric = Mapping[str, Any]
@@ -32,8 +34,13 @@ def first_screen(summary: Mapping[str, Any], asked: Sequence[Block] = ()) -> lis
         metrics_table(summary["metrics"]),
         Facts(short_facts(summary)),
         *asked,
-        next_line(summary.get("next", IN_PYTHON)),
+        next_line(INCOMPLETE if is_incomplete(summary["risk"]) else summary.get("next", IN_PYTHON)),
     ]
+
+
+def is_incomplete(risk: Mapping[str, Any]) -> bool:
+    """Return whether a fit that the risk needs failed, or was not reached."""
+    return risk["value"] is None and risk["answer"] is None
 
 
 def next_line(words: str) -> Lines:
@@ -341,6 +348,7 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     """Return what the numbers mean, what was chosen, how much the best validation score flatters, and the work."""
     metric, plan, risk = leading(summary), summary["plan"], summary["risk"]
     lead = risk if metric is None else metric
+    sure = None if lead["value"] is None else lead["reason"]
     fits = sum(step["fits"] for step in plan["lines"])
     before = fits + sum(rule["fits_before"] - rule["fits_after"] for rule in plan["passes"])
     needed = f"{fits:,} needed" if fits else "none needed (closed form)"
@@ -349,7 +357,7 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     more = f" (and {counted(len(infos) - 1, 'more note')})" if len(infos) > 1 else ""
     return {
         "means": risk["estimand"] if metric is None else _means(metric),
-        "interval" if lead["low"] is None else "but": lead["reason"],
+        "interval" if lead["low"] is None else "but": sure,
         "no value": no_value_words(summary),
         "chosen": _chosen(summary),
         "optimism": summary["verdict"]["flattery"],
@@ -360,20 +368,19 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
 
 
 def no_value_words(summary: Mapping[str, Any]) -> str:
-    """Return why some metrics have no value; the leading one says so itself."""
+    """Return why some metrics have no value; where the leading one has none, it says so itself."""
     reasons: dict[str, list[str]] = {}
+    lead = leading(summary)
     for one in summary["metrics"]:
-        if one["value"] is None and one is not leading(summary) and one["reason"]:
+        if one["value"] is None and one["reason"] and lead is not None and lead["value"] is not None:
             reasons.setdefault(line(one["reason"]), []).append(one["label"])
     return "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in reasons.items())
 
 
 def _means(metric: Metric) -> str:
     """Return what the leading number estimates, with the familiar name of its score."""
-    text, name = line(metric["estimand"]), metric["name"].replace("_", " ")
-    return f" {text}".replace(f" {name} risk ", f" {metric['label']} ", 1).replace(
-        f" {name} ", f" {metric['label']} ", 1
-    )[1:]
+    name = re.escape(line(metric["name"])).replace("_", "[-_ ]")
+    return re.sub(rf"(?<!\w){name}( risk)?(?!\w)", lambda _: metric["label"], line(metric["estimand"]), count=1)
 
 
 def _chosen(summary: Mapping[str, Any]) -> str | None:

@@ -221,12 +221,20 @@ def tuned_blocks(tuned: Mapping[str, Any]) -> list[Block]:
     return [
         Note(("Chosen: ", Span(choice_words(tuned["family"], tuned["params"]), "strong"), of)),
         Note((number, " ", OPTIMISTIC) if tuned["optimistic"] else number),
+        _families(tuned),
         beside_table(tuned["estimates"], tuned["labels"]),
         Note(Span(waits, "quiet") if tuned["optimistic"] and not tuned["estimates"] else ""),
         Facts(
             {
                 "predictor": tuned["covers"],
-                "failed": f"{tuned['failed']:,} cells: see failures_" if tuned["failed"] else None,
+                "failed": f"{tuned['failed']:,} fits: see failures_" if tuned["failed"] else None,
             }
         ),
     ]
+
+
+def _families(tuned: Mapping[str, Any]) -> Table:
+    """Return a table of the families that competed, the best in validation first."""
+    rows = tuple((row["family"], row["candidates"], row["value"]) for row in tuned["families"])
+    head = ("family", "candidates", f"best {tuned['loss']} in validation")
+    return Table(title="Families", head=head, rows=rows)
