@@ -114,8 +114,7 @@ class Comparison(Reported):
 
     def frame(self) -> Any:
         """Return a row for each learner and score: `metrics` of all results, the best learner first."""
-        ranked = [name for name in self.ranking if name in self.results]
-        found = {name: with_metrics(self.results[name]).metrics or () for name in ranked}
+        found = {name: with_metrics(self.results[name]).metrics or () for name in self.ranking if name in self.results}
         learners = [name for name, metrics in found.items() for _ in metrics]
         columns = columns_of([metric for metrics in found.values() for metric in metrics])
         return as_frame({"learner": learners, **columns}, library=self.library)

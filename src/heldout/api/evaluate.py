@@ -73,8 +73,7 @@ def evaluate(
     ----------
     learner : estimator, str or list of str
         Any scikit-learn estimator or Pipeline, a :class:`~heldout.Tuned` (then this is nested), a ``GridSearchCV`` or
-        ``RandomizedSearchCV``, or ``FrozenEstimator(model)`` for a predictor already fitted. Or names such as "ridge",
-        "boosting" or "auto", for which :func:`heldout.learner` makes the learner; several compete.
+        ``RandomizedSearchCV``, ``FrozenEstimator(model)`` for one already fitted, or names as for ``heldout.learner``.
     X, y : array-like
         The data: numpy, scipy sparse, pandas or polars. With a frame, `y` and the roles may name columns. A path of a
         .csv or .tsv file is read; a Parquet file or folder, or a Dask data frame, may be larger than memory and is
@@ -82,8 +81,7 @@ def evaluate(
     target : str, optional
         Another name for `y`, where it names a column.
     test : int, splitter, str or pairs of row arrays, optional
-        Which rows are held out to estimate the risk; text is read as the command reads it, as in "kfold:5x3". None:
-        ``KFold(5)``, or ``Forward(5)`` when time is declared.
+        Which rows are held out to estimate the risk. None: ``KFold(5)``, or ``Forward(5)`` when time is declared.
     groups, time, sample_weight, strata : array-like or column name, optional
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
