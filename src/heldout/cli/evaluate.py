@@ -230,7 +230,7 @@ def _save(paths: tuple[str, ...], result: Result, question: Question, output: Ou
 
 
 def _save_model(path: str, result: Result, question: Question, output: Output) -> None:
-    from heldout.cli.question import missing_texts
+    from heldout.cli.table import missing_texts
     from heldout.models.model import save_model
 
     before = len(result.findings)
