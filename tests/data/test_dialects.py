@@ -205,7 +205,9 @@ def test_lines_are_those_of_the_rows_in_any_text(tmp_path: Path, text: str, form
     with suppress(HeldoutError):
         frame, source = read_source(open_table(place))
         numbers = source.number()
-        assert numbers is not None
+        if numbers is None:  # a quoted blank alone in its line
+            assert '"' in text
+            return
         assert len(numbers) == len(frame)
         lines = io.StringIO(text, newline="").readlines()
         for row, number in enumerate(numbers):
