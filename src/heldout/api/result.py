@@ -81,22 +81,12 @@ class Result(Reported):
             self._add(later_estimates(task, outcome, level=level))
             if chooses_on_all_rows(outcome.study) and self._tuning is None:
                 self._tune_if_cheap(self.handles)
-        return self.with_metrics()
-
-    def with_metrics(self) -> StudyRecord:
-        """The record with familiar scores, which are computed when they are first asked for, and what they reveal."""
-        record = self.record_so_far
-        if record.metrics is None and self.handles is not None:
-            metrics = metrics_of(self.handles.finished(record))
-            rare = rare_class_finding(record.about, metrics)
-            found = record.findings if rare is None else (*record.findings, rare)
-            self.record_so_far = record = replace(record, metrics=metrics, findings=found)
-        return record
+        return with_metrics(self)
 
     @cached_property
     def metrics(self) -> Any:
         """Familiar scores with their intervals, and what the best constant answer scores on the same held-out rows."""
-        record = self.with_metrics()
+        record = with_metrics(self)
         return as_frame(columns_of(record.metrics or ()), library=record.frame)
 
     def _record_with_marks(self) -> StudyRecord:
@@ -206,7 +196,7 @@ class Result(Reported):
     @property
     def findings(self) -> tuple[Finding, ...]:
         late = hides_rare_classes(self.record_so_far.about)
-        return (*(self.with_metrics() if late else self.record_so_far).findings, *self._late_findings)
+        return (*(with_metrics(self) if late else self.record_so_far).findings, *self._late_findings)
 
     @property
     def covers(self) -> Covers:
@@ -259,6 +249,17 @@ class Result(Reported):
         value = f"{risk.value:.4g}" if risk.value is not None else risk.answer or "no value"
         between = "" if risk.low is None else f", {risk.level:.0%} interval {risk.low:.4g} to {risk.high:.4g}"
         return f"<Result {risk.loss} {value}{between}: {risk.estimand}>"
+
+
+def with_metrics(result: Result) -> StudyRecord:
+    """Return the record of a result with familiar scores, computed when they are first asked for, and their finding."""
+    record = result.record_so_far
+    if record.metrics is None and result.handles is not None:
+        metrics = metrics_of(result.handles.finished(record))
+        rare = rare_class_finding(record.about, metrics)
+        found = record.findings if rare is None else (*record.findings, rare)
+        result.record_so_far = record = replace(record, metrics=metrics, findings=found)
+    return record
 
 
 def load(path: str | Path) -> Result:

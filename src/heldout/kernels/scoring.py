@@ -137,7 +137,7 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
     for method in (alternatives[0] for alternatives in asked if OPTIONAL in alternatives):
         if method not in answers and hasattr(predictor, method):
             with suppress(Exception):
-                answers[method] = checked_response(getattr(predictor, method)(X), method, len(rows))
+                answers[method] = _sound_scores(getattr(predictor, method)(X), method, predictor.classes_, len(rows))
     return Responses(
         predict=answers["predict"],
         predict_proba=answers.get("predict_proba"),
@@ -148,8 +148,8 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
 
 def ask_probabilities(predictor: Any, X: Any, rows: Rows) -> Responses:
     """Return the predictor's probabilities and its most probable labels, from one call of predict_proba."""
-    shares = checked_response(predictor.predict_proba(X), "predict_proba", len(rows))
     classes = np.asarray(predictor.classes_)
+    shares = _sound_scores(predictor.predict_proba(X), "predict_proba", classes, len(rows))
     return Responses(predict=classes[shares.argmax(axis=1)], predict_proba=shares, classes=classes)
 
 
@@ -157,6 +157,17 @@ def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
     """Return one response as an array. Raise PredictionError if its length is wrong or it is not finite."""
     array = answer if type(answer) is np.ndarray else as_response(answer, method)
     return _checked_array(array, method, n)
+
+
+def _sound_scores(answer: Any, method: str, classes: Any, n: int) -> NDArray[Any]:
+    """Return probabilities or decisions that no loss needs as an array; raise PredictionError if they are not sound."""
+    scores = checked_response(answer, method, n)
+    sound = scores.dtype.kind == "f" and scores.shape[1:] in ((len(classes),), () if len(classes) == 2 else (0,))
+    if method == "predict_proba":
+        sound = sound and scores.ndim == 2 and scores.min() >= 0 and np.allclose(scores.sum(axis=1), 1, atol=1e-3)
+    if not sound:
+        raise PredictionError(f"{method} answered no {'shares' if method == 'predict_proba' else 'score'} of classes.")
+    return scores
 
 
 def _checked_array(array: NDArray[Any], method: str, n: int) -> NDArray[Any]:

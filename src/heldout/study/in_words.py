@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from heldout.base.words import clipped, line
 from heldout.search.search import Search
+from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
 from heldout.study.study import OUTER, Study
 
@@ -110,10 +111,11 @@ def procedure_words(study: Study) -> str:
 def splits_words(splits: Splits) -> str:
     """Return how test rows were held out: "5-fold cross-validation", "one test set of 20 %"."""
     recipe, parts = splits.recipe, splits.parts
-    held = 100 * float(splits.held_sizes.mean()) / len(splits.rows)
+    rows = int(splits.cell_sizes.sum()) if isinstance(splits, CellSplits) else len(splits.rows)
+    held = 100 * float(splits.held_sizes.mean()) / rows
     share = f"{held:.0f} %" if held >= 1 else f"{splits.held_sizes.mean():,.0f} rows"
     again = f", repeated {recipe.repeats} times" * (recipe.repeats > 1)
-    return {
+    known = {
         "kfold": f"{parts // recipe.repeats}-fold cross-validation{' in blocks of time' * recipe.timed}{again}",
         "loo": f"leave-one-{'group-' * recipe.grouped}{'time-' * recipe.timed}out",
         "holdout": f"one test set of {share}",
@@ -121,4 +123,5 @@ def splits_words(splits: Splits) -> str:
         "forward": f"tests on {parts} later blocks",
         "given": f"{parts} given folds" if parts > 1 else f"one given test set of {len(splits.held):,} rows",
         "foreign": f"{parts} splits by {clipped(recipe.words.partition('(')[0], _LONGEST)}",
-    }[recipe.kind if not recipe.words.startswith("<") else "given"]
+    }
+    return known.get(recipe.kind if not recipe.words.startswith("<") else "given", known["foreign"])
