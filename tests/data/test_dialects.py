@@ -116,7 +116,7 @@ def test_a_comma_that_may_be_either_is_decided_by_the_table_and_said(tmp_path: P
         (["1.5", "2,5", "3"], None),
         (["$5", "5 €"], None),
         (["044 123 456", "079 987 654"], None),
-        (["12.05.2024", "13.05.2024"], None),
+        (["12.05.24", "13.05.24"], None),
         (["10-20", "20-30"], None),
         (["1,2,3", "4,5,6"], None),
         (["BMW 320", "BMW 530"], None),
@@ -143,6 +143,13 @@ def test_the_type_that_the_user_gives_counts_more(tmp_path: Path) -> None:
     assert read(tmp_path, text, types={"v": "category"})[0]["v"].tolist() == ["1,234", "5,678"]
     with pytest.raises(InputError, match=r"Column 'v' .* 'n/k' in line 3 is no number"):
         read(tmp_path, 'v,n\n"1,234",1\nn/k,2\n"2,345",2\n', types={"v": "number"})
+
+
+def test_empty_columns_without_a_name_are_left_out(tmp_path: Path) -> None:
+    frame, words = read(tmp_path, "a;b;\n1;2;\n3;4;\n")
+    assert list(frame.columns) == ["a", "b"]
+    assert words == "columns separated by semicolons; 1 empty column without a name left out"
+    assert list(read(tmp_path, ",b\n1,2\n3,4\n")[0].columns) == ["Unnamed: 0", "b"]
 
 
 def test_what_the_user_says_overrules(tmp_path: Path) -> None:
@@ -198,7 +205,9 @@ def test_lines_are_those_of_the_rows_in_any_text(tmp_path: Path, text: str, form
     with suppress(HeldoutError):
         frame, source = read_source(open_table(place))
         numbers = source.number()
-        assert numbers is not None
+        if numbers is None:  # a quoted blank alone in its line
+            assert '"' in text
+            return
         assert len(numbers) == len(frame)
         lines = io.StringIO(text, newline="").readlines()
         for row, number in enumerate(numbers):

@@ -30,6 +30,17 @@ def test_types_of_columns(tmp_path: Path) -> None:
     assert frame["moment"].iloc[1] == pd.Timestamp("2024-02-01 11:30")
 
 
+def test_dates_with_dots_have_the_day_first(tmp_path: Path) -> None:
+    text = "day;n\n31.01.2024;1\n1.2.2024;2\n;3\n"
+    frame = read_table(written(tmp_path, text))
+    assert frame["day"].tolist()[:2] == [pd.Timestamp("2024-01-31"), pd.Timestamp("2024-02-01")]
+    typed = read_table(written(tmp_path, text), types={"day": "date"})
+    assert typed["day"].tolist()[:2] == frame["day"].tolist()[:2]
+    assert read_table(written(tmp_path, text + "31.02.2024;4\n"))["day"].iloc[0] == "31.01.2024"
+    with pytest.raises(ColumnError, match=r"'31\.02\.2024' in line 5 is no date"):
+        read_table(written(tmp_path, text + "31.02.2024;4\n"), types={"day": "date"})
+
+
 @pytest.mark.parametrize("last", ["soon", "2024-13-01", "2024-01-31x"])
 def test_a_column_with_something_else_than_dates_stays_text(tmp_path: Path, last: str) -> None:
     frame = read_table(written(tmp_path, "day\n" + "2024-01-31\n" * 30 + last + "\n"))

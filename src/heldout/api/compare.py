@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import numpy as np
-from sklearn.base import is_classifier
-
 from heldout.api.call_text import call_of, command_of_now, with_our_words
+from heldout.api.comparable import check_rope, check_same_question, refuse_coarse_answers
 from heldout.api.evaluate import check_data, first_plan, run_question
 from heldout.api.learners import is_named, named_learners
 from heldout.api.plots import Reported
 from heldout.api.question import checked_name, prepare, refuse_stream
 from heldout.api.result import Result, with_metrics
 from heldout.base.environment import environment
-from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SpaceError
+from heldout.base.errors import FitFailed, LearnerError, SpaceError
 from heldout.base.findings import Finding
-from heldout.base.options import Options, parse_answer
+from heldout.base.options import Options
 from heldout.base.registered import registered
 from heldout.base.shown import plain
 from heldout.data.stream import table_of, target_of
@@ -303,7 +300,7 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
                 raise type(error)(f"Learner {name!r}: {error}") from error
             questions[name] = question if question.yardsticks is None else replace(question, yardsticks=EACH_OTHER)
     refuse_coarse_answers(next(iter(questions.values())), who="A comparison")
-    _check_same_question(questions)
+    check_same_question(questions)
     return questions
 
 
@@ -399,45 +396,3 @@ def _place(estimate: Estimate) -> tuple[bool, float]:
     if estimate.value is None:
         return True, 0.0
     return False, -estimate.value if estimate.greater_is_better else estimate.value
-
-
-def refuse_coarse_answers(question: Question, *, who: str) -> None:
-    """Refuse a coarse `answer` option, because paired losses of single rows would reveal more."""
-    if parse_answer(question.options.answer).withholds:
-        raise OptionError(
-            f"{who} tells more of a test set than answer={question.options.answer!r} allows. Leave answer out, or "
-            "evaluate the learners one by one."
-        )
-
-
-def check_rope(rope: Any) -> None:
-    """Refuse a rope that is neither None nor a positive number."""
-    number = isinstance(rope, int | float | np.integer | np.floating) and not isinstance(rope, bool)
-    if rope is not None and not (number and 0 < rope < math.inf):
-        raise OptionError(
-            f"rope= is how far two risks may differ and still be practically equal, a positive number, not {rope!r}."
-        )
-
-
-def _check_same_question(questions: Mapping[str, Question]) -> None:
-    """Refuse learners that differ in kind, in loss or in test rows, since their differences mean nothing."""
-    kinds = {name: is_classifier(question.learner) for name, question in questions.items()}
-    if len(set(kinds.values())) > 1:
-        classes = next(name for name, kind in kinds.items() if kind)
-        numbers = next(name for name, kind in kinds.items() if not kind)
-        raise LearnerError(
-            f"Learners that are compared must all be classifiers or all be regressors, but {classes!r} predicts "
-            f"classes and {numbers!r} numbers."
-        )
-    (first, question), *others = questions.items()
-    for name, other in others:
-        mine, theirs = question.study.reported[0], other.study.reported[0]
-        if (mine.name, mine.sign, mine.low, mine.high) != (theirs.name, theirs.sign, theirs.low, theirs.high):
-            raise LossError(
-                f"The own loss of {first!r} is {mine.name!r}, that of {name!r} is {theirs.name!r}.",
-                Sentence("Say which to compare them by: {}", Argument("loss")),
-            )
-        if question.study.splits[OUTER].fingerprint != other.study.splits[OUTER].fingerprint:
-            raise OptionError(
-                f"test= gave {first!r} and {name!r} different rows. Pass a splitter that draws the same rows each time."
-            )

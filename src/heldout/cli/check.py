@@ -82,8 +82,9 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
 
 def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
     """Return the table, a description of it for the user, and the arguments of `check`."""
-    from heldout.cli.question import check_columns, file_options, read_rows, rows_with_target
+    from heldout.cli.question import check_columns
     from heldout.cli.splits import drawn_splits
+    from heldout.cli.table import file_options, read_rows, rows_with_target
     from heldout.data.read_table import open_table
     from heldout.task.target import target_kind
 

@@ -247,7 +247,7 @@ def keep_result(paths: tuple[str, ...], result: Result, question: Question, outp
 
 
 def _save_model(path: str, result: Result, question: Question, output: Output) -> None:
-    from heldout.cli.question import missing_texts
+    from heldout.cli.table import missing_texts
     from heldout.models.model import save_model
 
     before = len(result.findings)

@@ -164,7 +164,7 @@ def _columns(model: SavedModel, answers: Answers, kept: Mapping[str, Any]) -> di
 
 def _read(data: str, schema: Schema, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, str, dict[str, str]]:
     """Read the table with the types of the training table: text stays text, even if it looks like numbers."""
-    from heldout.cli.question import file_options, read_rows
+    from heldout.cli.table import file_options, read_rows
     from heldout.data.read_table import open_table, read_source
     from heldout.models.input import words_to_read
 

@@ -6,29 +6,28 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 
 from heldout.api.named import Columns, learner_of, read_columns, remarks, split_names
 from heldout.api.question import prepare as check_question
 from heldout.api.tuned import Tuned
-from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, TargetError, did_you_mean
+from heldout.base.errors import ColumnError, InputError, OptionError, RoleError, did_you_mean
 from heldout.base.findings import Finding
 from heldout.base.options import Options
 from heldout.base.words import listed
 from heldout.catalogue.learners import AUTO, expand_names, imported_name
 from heldout.catalogue.preparation import Table
 from heldout.catalogue.spaces import parse_spaces
-from heldout.cli.options import OF_A_FILE, SETTINGS, Question
+from heldout.cli.options import SETTINGS, Question
 from heldout.cli.output import as_option, loaded
 from heldout.cli.splits import ROWS, split_column, splits_of, splits_text
-from heldout.data.compressed import TableFile
-from heldout.data.read_table import open_table, read_source
+from heldout.cli.table import file_options, read_rows, rows_with_target
+from heldout.data.read_table import open_table
 from heldout.results.study_record import Question as PosedQuestion
 from heldout.results.study_record import Request
 from heldout.task.column_kinds import NUMBERS, ONE, kind_named
-from heldout.task.source import Source, rows_from, some_rows, source_of_now
+from heldout.task.source import some_rows
 from heldout.task.target import first_text
 
 
@@ -214,68 +213,6 @@ def read_question(question: Question) -> TableInfo:
     head["target"] = f"{question.target}: {columns.kind.worded(as_option)}"
     question = replace(question, classification=columns.classification)
     return TableInfo(columns=columns, question=question, splits=splits, slices=slices, head=head)
-
-
-def file_options(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the user says of how a file is written, as fields of `TableFile`."""
-    return {**{name: asked[name] for name in OF_A_FILE}, "missing": missing_texts(asked["missing"])}
-
-
-def read_rows(file: TableFile) -> tuple[pd.DataFrame, str, dict[str, str]]:
-    """Read a table, whose lines all messages of this command then name; return its name, and how it was read."""
-    frame, source = read_source(file)
-    _take_rows_from(source)
-    return frame, str(source.name), {"read as": source.read_as} if source.read_as else {}
-
-
-def rows_with_target(
-    frame: pd.DataFrame, target: str, *, used: Collection[str], drop: bool
-) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return the rows that have a target, without a column that only counts rows, and a note on what was left out.
-
-    Without `drop`, rows without a target are an error.
-    """
-    frame, notes = without_row_numbers(frame, used)
-    lack = frame[target].isna().to_numpy()
-    if not lack.any():
-        return frame, notes
-    if lack.all():
-        raise TargetError(f"The target {target!r} is missing in every row. Is it the right column?")
-    if not drop:
-        raise TargetError(
-            f"The target {target!r} is missing in {some_rows(np.flatnonzero(lack))}. Leave such rows out by "
-            "--missing-target drop, or fill them in."
-        )
-    _take_rows_from(source_of_now().kept(~lack))
-    words = f"{int(lack.sum()):,} of {len(lack):,} rows, which have no target"
-    return frame[~lack].reset_index(drop=True), {"left out": "; ".join([*notes.values(), words])}
-
-
-def _take_rows_from(source: Source) -> None:
-    """Record where the rows of this command come from, until it ends."""
-    command = click.get_current_context(silent=True)
-    if command is not None:
-        command.with_resource(rows_from(source))
-
-
-def missing_texts(text: str | None) -> tuple[str, ...] | None:
-    """Split the value of `--missing` at its commas; None stays None.
-
-    >>> missing_texts("NA, ?")
-    ('NA', '?')
-    """
-    return None if text is None else tuple(part.strip() for part in text.split(","))
-
-
-def without_row_numbers(frame: pd.DataFrame, used: Collection[str]) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Drop an unnamed first column that counts rows, as tables saved with an index have; return a note on it."""
-    first = frame.columns[0]
-    if first != "Unnamed: 0" or first in used:
-        return frame, {}
-    counts = frame[first].to_numpy()
-    if counts.dtype.kind != "i" or not (np.diff(counts) == 1).all():
-        return frame, {}
-    return frame.drop(columns=[first]), {"left out": "the first column, which has no name and only counts rows"}
 
 
 def _refuse_infinite(X: pd.DataFrame, file: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.words import clipped, listed
@@ -84,10 +85,16 @@ def plain_numbers(texts: Iterable[Any], *, decimal: str | None = None, usual: st
     return plain, "" if changed is None else f"{clipped(changed, 30)!r} is {plain[changed]}"
 
 
-def _read(signed: Mapping[str, str], mark: str, group: str) -> dict[str, str]:
-    """Return the numbers that are written with this decimal mark and this separator of thousands."""
+@cache
+def number_form(mark: str, group: str) -> re.Pattern[str]:
+    """Return the pattern of numbers with this decimal mark and this separator of thousands."""
     grouped = rf"[1-9][0-9]{{0,2}}(?:{re.escape(group)}[0-9]{{3}})+(?:{re.escape(mark)}[0-9]+)?|" if group else ""
-    form = re.compile(rf"[-+]?(?:{grouped}[0-9]*(?:{re.escape(mark)}[0-9]+)?)")
+    return re.compile(rf"[-+]?(?:{grouped}[0-9]*(?:{re.escape(mark)}[0-9]+)?)(?:[eE][-+]?[0-9]+)?")
+
+
+def _read(signed: Mapping[str, str], mark: str, group: str) -> dict[str, str]:
+    """Return the numbers that are written in this way, as Python writes them."""
+    form = number_form(mark, group)
     return {text: body.replace(group, "").replace(mark, ".") for text, body in signed.items() if form.fullmatch(body)}
 
 

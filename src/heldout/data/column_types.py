@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ from heldout.task.source import some_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_DOTTED = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}")
 
 
 def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
@@ -89,14 +93,23 @@ def _blanked(values: pd.Series[Any], missing: tuple[str, ...]) -> pd.Series[Any]
     return left.infer_objects() if left.dtype == object else left
 
 
+def date_format(texts: pd.Series[Any]) -> str | None:
+    """Return how these texts write dates, seen from the first: as ISO does, or as 31.1.2024; None if they do not."""
+    first = texts.head(20)
+    if look_like_dates(first):
+        return "ISO8601"
+    return "%d.%m.%Y" if all(isinstance(text, str) and _DOTTED.fullmatch(text) for text in first) else None
+
+
 def _dates_if_all(values: pd.Series[Any]) -> pd.Series[Any]:
     import pandas as pd
 
     present = values.dropna()
-    if present.empty or not look_like_dates(present.head(20)):
+    form = date_format(present)
+    if present.empty or form is None:
         return values
     try:
-        dates: pd.Series[Any] = pd.to_datetime(values, format="ISO8601")
+        dates: pd.Series[Any] = pd.to_datetime(values, format=form)
     except (ValueError, TypeError):
         return values  # some of it is no date, or the zones differ: it stays text
     return dates
@@ -120,7 +133,8 @@ def _as_dates(values: pd.Series[Any], file: str) -> pd.Series[Any]:
     if values.dtype.kind in "mM":
         return values
     words = _as_words(values)
-    dates: pd.Series[Any] = pd.to_datetime(words, format="ISO8601", errors="coerce")
+    form = date_format(words.dropna()) or "ISO8601"
+    dates: pd.Series[Any] = pd.to_datetime(words, format=form, errors="coerce")
     _refuse_lost(values, dates, "date such as 2024-01-31", file)
     return dates
 

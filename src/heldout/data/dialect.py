@@ -7,19 +7,19 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
 from heldout.base.errors import InputError, OptionError
+from heldout.data.amounts import number_form
 from heldout.data.compressed import TableFile
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-SEPARATOR_NAMES = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|", "pipe": "|", "space": " "}
+SEPARATOR_NAMES = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|"}
 UTF8 = "utf-8-sig"  # with or without a byte-order mark
 _MARKS = (
     (codecs.BOM_UTF8, UTF8),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # begins as UTF-16 does, so it comes first
-    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
@@ -28,8 +28,6 @@ _FIRST_LINES, _FIRST_CELLS = 100, 20_000
 _PIECE = 1 << 20
 _SEP_LINE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # which spreadsheets write and read
 _OTHER = {",": ".", ".": ","}
-_NUMBER = re.compile(r"[-+]?([0-9]*)([.,])([0-9]+)(?:[eE][-+]?[0-9]+)?")
-_GROUPED = re.compile(r"[-+]?[0-9]{1,3}(?:([.,])[0-9]{3})(?:\1[0-9]{3})*(?:(?!\1)([.,])[0-9]+|(?:\1[0-9]{3}))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,22 +92,18 @@ def encoding_of(file: TableFile) -> str:
         return UTF8 if file.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else file.encoding
     with file.open() as source:
         first = source.read(4096)
-        for mark, name in _MARKS:
-            if first.startswith(mark):
-                return name
-        even, odd = first[::2].count(0), first[1::2].count(0)
-        if max(even, odd) > len(first) / 4 > 10 * min(even, odd):
-            return "utf-16-be" if even > odd else "utf-16-le"
-        try:
-            decoder = codecs.getincrementaldecoder("utf-8")()
-            decoder.decode(first)
-            while piece := source.read(_PIECE):
-                decoder.decode(piece)
-            decoder.decode(b"", final=True)
-            return UTF8
-        except UnicodeDecodeError:
-            source.seek(0)
-            content = source.read()
+    for mark, name in _MARKS:
+        if first.startswith(mark):
+            return name
+    even, odd = first[::2].count(0), first[1::2].count(0)
+    if max(even, odd) > len(first) / 4 > 10 * min(even, odd):
+        return "utf-16-be" if even > odd else "utf-16-le"
+    with suppress(UnicodeDecodeError), file.text("utf-8") as text:
+        while text.read(_PIECE):
+            pass
+        return UTF8
+    with file.open() as source:
+        content = source.read()
     beyond, side_by_side = (sum(map(len, re.findall(form, content))) for form in (rb"[\x80-\xff]", rb"[\x80-\xff]{2,}"))
     if 2 * side_by_side > beyond or re.search(rb"[\x00\x81\x8d\x8f\x90\x9d]", content):
         raise InputError(
@@ -124,17 +118,10 @@ def rows_in(lines: Iterable[str], dialect: Dialect) -> Iterator[tuple[int, list[
 
     Lines are counted from 1, and blank lines are no rows.
     """
-    last = ""
-
-    def each() -> Iterator[str]:
-        nonlocal last
-        for text in islice(lines, dialect.skipped, None):
-            last = text
-            yield text
-
-    reader, begin = csv.reader(each(), delimiter=dialect.separator), dialect.skipped + 1
+    reader = csv.reader(islice(lines, dialect.skipped, None), delimiter=dialect.separator)
+    begin = dialect.skipped + 1
     for row in reader:
-        if len(row) > 1 or (row and (not row[0].isspace() or '"' in last)):
+        if row and not (len(row) == 1 and row[0].isspace()):
             yield begin, row
         begin = dialect.skipped + reader.line_num + 1
 
@@ -168,14 +155,12 @@ def _decimal(rows: Iterable[Sequence[str]], separator: str) -> tuple[str, str]:
     certain: set[str] = set()
     unclear: dict[str, str] = {}
     for cell in islice((cell.strip() for row in rows for cell in row), _FIRST_CELLS):
-        if (number := _NUMBER.fullmatch(cell)) is not None:
-            whole, mark, after = number.groups()
-            if len(after) == 3 and 1 <= len(whole) <= 3 and whole[0] != "0":
-                unclear.setdefault(mark, cell)
-            else:
-                certain.add(mark)
-        elif (number := _GROUPED.fullmatch(cell)) is not None:
-            certain.add(number[2] or _OTHER[number[1]])
+        mark = "," if "," in cell else "."
+        ways = [one for one in ",." if mark in cell and number_form(one, _OTHER[one]).fullmatch(cell)]
+        if len(ways) == 1:
+            certain.add(ways[0])
+        elif ways:
+            unclear.setdefault(mark, cell)
     if certain or not unclear or separator != ";":
         return ("," if certain == {","} else "."), ""
     decimal, cell = next(iter(unclear.items())) if len(unclear) == 1 else (".", unclear["."])

@@ -187,6 +187,11 @@ def read_source(file: TableFile, *, types: Mapping[str, str] | None = None) -> R
     file = file if types is None else replace(file, types=types)
     with _of_files(file):
         frame, source = _READERS[file.form](file)
+    void = [name for name in frame.columns if name.startswith("Unnamed: ") and frame[name].isna().all()]
+    if 0 < len(void) < frame.shape[1]:  # a separator at the end of each line, or an empty column of a sheet
+        words = f"{len(void)} empty column{'s' * (len(void) > 1)} without a name left out"
+        source = replace(source, read_as="; ".join(filter(None, [source.read_as, words])))
+        frame = frame.drop(columns=void)
     if not len(frame):
         columns = f"{frame.shape[1]} column" + ("" if frame.shape[1] == 1 else "s")
         raise InputError(f"{file.name!r} has a header ({columns}) but no rows.")

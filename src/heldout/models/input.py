@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.base.errors import ColumnError, InputError, did_you_mean
 from heldout.base.words import listed
-from heldout.data.column_types import as_types
+from heldout.data.column_types import as_types, date_format
 from heldout.models.schema import (
     ANYTHING,
     DATE,
@@ -202,7 +202,8 @@ def _misfits(values: pd.Series[Any], column: Column) -> np.ndarray[Any, Any]:
     if held(values) == WORDS and column.holds == NUMBER:
         return pd.to_numeric(values.astype(object), errors="coerce").isna().to_numpy()
     if held(values) == WORDS and column.holds == DATE:
-        return pd.to_datetime(values, format="ISO8601", errors="coerce", utc=True).isna().to_numpy()
+        form = date_format(values.dropna()) or "ISO8601"
+        return pd.to_datetime(values, format=form, errors="coerce", utc=True).isna().to_numpy()
     return np.ones(len(values), dtype=bool)
 
 
