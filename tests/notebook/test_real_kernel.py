@@ -130,7 +130,8 @@ def test_a_run_that_is_stopped_leaves_no_bar(said):
 def test_a_result_is_shown_with_its_verdict_and_as_text(said):
     data = data_of(said["evaluate"])
     assert data["text/plain"].startswith("<Result squared ")
-    assert '<p class="heldout-line">Tuned slow, nested 3-fold cross-validation.</p>' in data["text/html"]
+    assert re.search('<p class="heldout-line">[^<]*RMSE <strong>', data["text/html"])
+    assert re.search('<p class="heldout-line">Tuned [^<]*, [^<]*</p>', data["text/html"])
     assert "<svg" in data["text/html"]
     assert "Slow alpha=1" in data["text/html"]
     assert "9 failed cells" in data["text/html"]
