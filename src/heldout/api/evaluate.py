@@ -248,7 +248,7 @@ def plan_of_question(question: Question) -> Account:
     note = _best_validation_note(study, task, account, options)
     for name, beside in question.extra.items():
         account = merge_accounts(account, account_of(beside, task, options), words=name)
-    return replace(account, notes=(*account.notes, *filter(None, (note, _CHECKS[question.checks]))))
+    return replace(account, notes=(*account.notes, *filter(None, (_CHECKS[question.checks], note))))
 
 
 _CHECKS = {
