@@ -87,13 +87,14 @@ def test_2_a_single_class() -> None:
 def test_3_a_class_with_fewer_rows_than_folds_is_a_finding() -> None:
     X, y = flowers()
     keep = np.r_[0:34, 34:37]  # two classes of 17 rows, one of 3
-    result = ho.evaluate(KNeighborsClassifier(3), X[keep], y[keep], test=ho.KFold(5), jobs=1)
+    how = {"jobs": 1, "checks": "none"}
+    result = ho.evaluate(KNeighborsClassifier(3), X[keep], y[keep], test=ho.KFold(5), **how)
     (finding,) = result.findings
     assert finding.code == "H101"
     assert "Class 2 has 3 rows, fewer than the 5 folds" in finding.message
     assert "KFold(3)" in finding.message
     assert sorted(result.predictions["row"]) == list(range(37))
-    assert ho.evaluate(KNeighborsClassifier(3), X[keep], y[keep], test=ho.KFold(3), jobs=1).findings == ()
+    assert ho.evaluate(KNeighborsClassifier(3), X[keep], y[keep], test=ho.KFold(3), **how).findings == ()
 
 
 def test_3_it_is_an_error_where_scikit_learns_is() -> None:

@@ -39,7 +39,7 @@ LEARNERS = {
 @pytest.mark.parametrize("test", [ho.Holdout(0.2), ho.Given(range(0, 150, 4))], ids=["holdout", "given"])
 def test_the_predictor_of_a_test_set_is_the_one_that_was_tested(name: str, test: Any) -> None:
     X, y = flowers()
-    result = ho.evaluate(LEARNERS[name], X, y, test=test, jobs=1)
+    result = ho.evaluate(LEARNERS[name], X, y, test=test, jobs=1, checks="none")
     table = result.predictions
     assert (result.predictor.predict(X[table["row"]]) == table["predict"]).all()
     assert result.covers.exactly
@@ -106,7 +106,8 @@ def test_rounding_in_single_precision_is_not_blamed_on_the_learner() -> None:
 
 def test_warnings_of_fits_are_collected_by_cell_and_not_shown() -> None:
     X, y = flowers()
-    result = ho.evaluate(LogisticRegression(max_iter=2), X, y, test=ho.KFold(3), jobs=1)  # warnings are errors here
+    # Warnings are errors here.
+    result = ho.evaluate(LogisticRegression(max_iter=2), X, y, test=ho.KFold(3), jobs=1, checks="none")
     assert result.warnings["category"].tolist() == ["ConvergenceWarning"] * 3
     assert result.warnings["part"].tolist() == [0, 1, 2]
     (finding,) = [one for one in result.findings if one.code < "H7"]
@@ -117,7 +118,7 @@ def test_warnings_of_fits_are_collected_by_cell_and_not_shown() -> None:
 def test_choosing_by_one_loss_and_reporting_another_is_said() -> None:
     X, y = flowers()
     learner = ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, loss="log", validation=2)
-    result = ho.evaluate(learner, X, y, test=ho.KFold(3), loss="zero_one", jobs=1)
+    result = ho.evaluate(learner, X, y, test=ho.KFold(3), loss="zero_one", jobs=1, checks="none")
     assert result.risk.loss == "zero_one"
     assert "validation_log" in result.choices
     (finding,) = [one for one in result.findings if one.code < "H7"]

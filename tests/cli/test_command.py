@@ -64,7 +64,7 @@ def without_time(summary: dict[str, Any]) -> dict[str, Any]:
     """All but how long it and the passes of its plan took, and how it was asked."""
     kept = {name: value for name, value in summary.items() if name not in ("seconds", "plan")}
     about = {name: value for name, value in summary["about"].items() if name not in ("call", "command")}
-    return {**kept, "about": about}
+    return {**kept, "about": about, "checks": {**summary["checks"], "seconds": 0}}
 
 
 def test_numbers_equal_the_library_call(iris: str) -> None:

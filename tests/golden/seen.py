@@ -154,6 +154,8 @@ def seen_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
         told["plan"] = seen_plan(summary["plan"])
     if "seconds" in summary:
         told["seconds"] = seen_seconds(summary["seconds"])
+    if "checks" in told:
+        told["checks"] = {**told["checks"], "seconds": 0}
     if "learners" in told:
         told["learners"] = {name: seen_learner(one) for name, one in summary["learners"].items()}
     return told

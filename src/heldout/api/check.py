@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.api.draw import sees_classes
 from heldout.api.question import strategy_for
-from heldout.audit.check_table import FEWEST_ROWS, MOST_CELLS, MOST_ROWS, open_table
+from heldout.audit.check_table import MOST_ROWS, Table, open_table, rows_to_look_at
 from heldout.audit.run_checks import run_checks
 from heldout.audit.trap import EXPLAINED, NOT_SEEN, SEVERITIES, Trap, parse_ignore
 from heldout.base.errors import OptionError, TargetError, did_you_mean
@@ -22,7 +22,7 @@ from heldout.data.stream import read_if_named, target_of
 from heldout.splits import Given
 from heldout.splits.foreign import Pairs
 from heldout.study.study import TEST
-from heldout.task import declare
+from heldout.task import Task, declare
 
 
 @registered
@@ -128,16 +128,7 @@ def check(
     task = declare(X, y, classification=classification, **roles)
     if task.y.dtype.kind in "mM":
         raise TargetError("The target holds dates. Turn it into a number, such as days from a date.")
-    strategy = strategy_for(test, task)
-    splits = strategy.draw(task, task.all_rows, seed=derive(int(seed), TEST))
-    table = open_table(
-        task,
-        rows=min(int(most_rows), max(FEWEST_ROWS, MOST_CELLS // (task.n_columns or 1))),
-        columns=range(task.n_columns or 1),
-        splits=splits,
-        given=isinstance(strategy, Given | Pairs),
-        seed=derive(int(seed), "check"),
-    )
+    table = _table(task, strategy_for(test, task), most_rows=int(most_rows), seed=int(seed))
     report = run_checks(table, ignore=frozenset(ignored))
     return Checked(
         findings=report.traps,
@@ -154,6 +145,17 @@ def _check_numbers(most_rows: Any, seed: Any) -> None:
     for name, value, least in (("most_rows", most_rows, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise OptionError(f"{name}= is a whole number from {least} on, not {value!r}.")
+
+
+def _table(task: Task, strategy: Any, *, most_rows: int, seed: int) -> Table:
+    return open_table(
+        task,
+        rows=min(most_rows, rows_to_look_at(task.n_columns or 1)),
+        columns=range(task.n_columns or 1),
+        splits=strategy.draw(task, task.all_rows, seed=derive(seed, TEST)),
+        given=isinstance(strategy, Given | Pairs),
+        seed=derive(seed, "check"),
+    )
 
 
 def _facts(trap: Trap) -> dict[str, Any]:

@@ -228,8 +228,8 @@ def compare(
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    asked = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
-    request = Request(**asked, checks=checks, ignore=ignore)
+    looks: dict[str, Any] = {"checks": checks, "ignore": ignore}
+    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options, **looks)
     named = named_learners(learners)
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options

@@ -80,10 +80,8 @@ def evaluate(
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
         What is estimated; the first of several is ``result.risk``. None takes the learner's own loss.
-    level : float
-        The level of the intervals.
-    seed : int
-        Decides the test splits, and whatever the learner leaves to chance.
+    level, seed : float and int
+        The level of the intervals; what decides the test splits, and whatever the learner leaves to chance.
     jobs : int, optional
         Worker processes; None takes every core this process may use, where the work is worth it.
     backend : "inline", "processes", "dask://host:8786" or distributed.Client, optional
@@ -91,14 +89,11 @@ def evaluate(
         same everywhere.
     journal : path, optional
         A file that keeps every finished answer, such as "study.db". The same call goes on where it was ended, or
-        answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
+        answers at once: docs/journal.md.
     progress : "auto" or bool
         A bar for runs that last.
-    checks : "quick", "all" or "none"
-        What is looked for in the data, as :func:`heldout.check` does, and in the study: what costs little, also what
-        takes time or fits of its own (see :func:`heldout.explain`), or nothing. ``result.findings`` has what was found.
-    ignore : str or sequence of str
-        Numbers of findings to leave out, such as "H603,H703": docs/findings.md.
+    checks, ignore : "quick", "all" or "none", and numbers of findings to leave out
+        What is looked for in the data and in the study: what costs little, also what takes fits of its own, or nothing.
     options : Options, optional
         Less used switches.
 
@@ -119,8 +114,8 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    asked = {"test": test, "roles": roles, "loss": loss, "level": level, "seed": seed, "options": options}
-    request = Request(**asked, checks=checks, ignore=ignore)
+    looks: dict[str, Any] = {"checks": checks, "ignore": ignore}
+    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options, **looks)
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)
@@ -253,7 +248,14 @@ def plan_of_question(question: Question) -> Account:
     note = _best_validation_note(study, task, account, options)
     for name, beside in question.extra.items():
         account = merge_accounts(account, account_of(*beside, options), words=name)
-    return account if note is None else replace(account, notes=(*account.notes, note))
+    return replace(account, notes=(*account.notes, *filter(None, (_CHECKS[question.checks], note))))
+
+
+_CHECKS = {
+    "quick": "checks: leaks and traps in the data are looked for first, for about a tenth of the study",
+    "all": "checks: all leaks and traps that heldout check knows are looked for first",
+    "none": "",
+}
 
 
 def _best_validation_note(study: Study, task: Task, account: Account, options: Options) -> str | None:

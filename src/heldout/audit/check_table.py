@@ -159,7 +159,7 @@ def _numeric(block: NDArray[Any], named: Sequence[tuple[str, int]]) -> list[Colu
     large = np.maximum(np.abs(low), np.abs(high)) > _LARGEST
     if large.any():
         numbers = np.where(large[:, None], np.ldexp(numbers, -_SHIFT), numbers)
-    whole = finite.any(axis=1)
+    whole = np.asarray(finite.any(axis=1))
     for few in (slice(0, 32), slice(32, None)):  # most columns of fractions show in a few rows
         some = numbers[whole, few]
         whole[whole] = ((some == np.trunc(some)) | ~finite[whole, few]).all(axis=1)
@@ -191,7 +191,8 @@ def _days(values: NDArray[Any], unit: str) -> Floats:
 
 def _texts(cells: NDArray[Any], missing: NDArray[np.bool_], name: str, position: int) -> Column:
     if set(map(type, cells[~missing])) <= {str}:
-        written = np.where(missing, None, cells)
+        written = cells.copy()
+        written[missing] = None
     else:
         written = np.array([None if gap else str(cell) for cell, gap in zip(cells, missing, strict=True)], dtype=object)
     codes, levels = pd.factorize(written)
@@ -263,7 +264,7 @@ class Table:
     @property
     def responses_are_all(self) -> bool:
         """Whether no output of the target is left out of the responses."""
-        return self.outputs.shape[1] <= MOST_OUTPUTS
+        return bool(self.outputs.shape[1] <= MOST_OUTPUTS)
 
     @cached_property
     def class_counts(self) -> list[int]:
@@ -303,9 +304,9 @@ class Table:
         return self._moments[column.position]
 
 
-def most_rows(columns: int) -> int:
-    """Return how many rows are looked at where nothing else limits them."""
-    return min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, columns)))
+def rows_to_look_at(columns: int) -> int:
+    """Return how many rows of so many columns are looked at, where no study limits them."""
+    return max(FEWEST_ROWS, MOST_CELLS // max(1, columns))
 
 
 def open_table(

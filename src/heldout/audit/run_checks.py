@@ -63,7 +63,7 @@ def run_checks(table: Table, *, ignore: frozenset[str] = frozenset(), lenient: b
             return []
 
     def found(code: str, find: Callable[..., list[Trap]], *asked: Any) -> list[Trap]:
-        own = look(code, find, *asked)
+        own: list[Trap] = look(code, find, *asked)
         traps.extend(own)
         return own
 

@@ -164,7 +164,7 @@ def _levels(
     known = place < present[owner]
 
     def summed(values: Floats) -> Floats:
-        return np.bincount(owner[known], weights=values[known], minlength=c)
+        return np.bincount(owner[known], weights=values[known], minlength=c).astype(np.float64)
 
     lost, spread, steps = np.zeros(c), np.zeros(c), np.zeros(c, dtype=bool)
     left = np.where(counts > 1, (counts / np.maximum(counts - 1, 1)) ** 2, 0.0)  # of a level's spread, by leave-one-out

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from heldout.audit.check_table import Table, most_rows, open_table
+from heldout.audit.check_table import MOST_ROWS, Table, open_table, rows_to_look_at
 from heldout.audit.run_checks import COSTLY, CheckReport, run_checks
 from heldout.audit.trap import EXPLAINED, NOT_SEEN, SEVERITIES
 from heldout.backends.threads import one_thread
@@ -117,7 +117,8 @@ def _table(
 ) -> tuple[Table, int]:
     """Read what is to be looked at, and return it with the number of columns that are left out by lot."""
     places = seen_columns([family for study in studies for family in study.search.families], task)
-    rows, allowance, seed, width = most_rows(len(places)), np.inf, derive(settings.seed, "check"), len(places)
+    rows, allowance, width = min(MOST_ROWS, rows_to_look_at(len(places))), np.inf, len(places)
+    seed = derive(settings.seed, "check")
     if settings.mode == QUICK:
         work = SHARE * operations_of(studies[0], task, plan)
         allowance = work / _QUESTIONS

@@ -58,7 +58,7 @@ EXPLAINED = {
         "missing or empty at prediction time, the risk measured here means nothing.",
         way_out="Ask when the column is filled in; leave it out (--drop on the command line) if that is after the "
         "target is known, else ignore this.",
-        many="each give the target away",
+        many="each explain most of the target alone",
     ),
     "H605": Explained(
         title="the target is among the columns under another name",
@@ -109,7 +109,7 @@ EXPLAINED = {
         "imputing with indicators, or a tree, will use.",
         way_out="Ask why the values are missing; if it is because of the target, fill them at their source or leave "
         "the column out (--drop on the command line).",
-        many="have missing values that tell the target",
+        many="have missing values that explain the target",
     ),
     "H612": Explained(
         title="columns look scaled before the split",

@@ -54,8 +54,8 @@ def _giveaway(name: str, skill: Skill, others: float | None) -> Trap | None:
             severity, beside = INFO, "; what the other columns explain together was not looked at"
         else:
             beside = f", and all other columns together {_percent(max(others, 0.0))}"
-    explained = f"{_percent(skill.value)} of the target"
-    seen = f"Column {name!r} alone explains {explained}{beside}."
+    explained = _percent(skill.value)
+    seen = f"Column {name!r} alone explains {explained} of the target{beside}."
     evidence = {"explained": skill.value, "low": skill.low}
     return Trap(code="H604", severity=severity, seen=seen, columns=(name,), evidence=evidence, told=explained)
 
@@ -84,7 +84,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g}%"
 
 
-FEWEST_COMPARED = 10
+FEWEST_COMPARED, MOST_WORDS = 10, 20  # rows; categories of one target each that may be words for it
 _LOG_CHANCE = -log(1e9)  # log of the largest chance at which an order counts as no accident
 _EXACT = 1e-9
 
@@ -98,10 +98,26 @@ def find_copies(table: Table, columns: Sequence[Column]) -> list[Trap]:
             if words is not None:
                 which = "the target" if table.task.y.ndim == 1 else f"output {number} of the target"
                 seen = f"Column {column.name!r} {words.format(which)} in every row that was looked at."
-                told = words.format("it" if table.task.y.ndim == 1 else f"output {number}").removesuffix(",")
+                told = _IN_SHORT[words]
                 traps.append(Trap(code="H605", severity=ERROR, seen=seen, columns=(column.name,), told=told))
                 break
     return traps
+
+
+_RECODED, _STEPS, _EQUAL = "writes {} in other words, one value a class,", "cuts {} into steps", "equals {}"
+_LINE, _RISES, _FALLS = (
+    "is {} times a number plus a number",
+    "rises with {}, without exception,",
+    "falls with {}, without exception,",
+)
+_IN_SHORT = {
+    _RECODED: "in other words",
+    _STEPS: "in steps",
+    _EQUAL: "equal",
+    _LINE: "on another scale",
+    _RISES: "rises with it",
+    _FALLS: "falls with it",
+}
 
 
 def _relation(column: Column, output: NDArray[Any], *, classification: bool) -> str | None:
@@ -119,7 +135,7 @@ def _recoded(codes: Codes, classes: Codes) -> str | None:
     if levels != labels or labels < 2 or len(np.unique(codes * labels + classes)) != levels:
         return None
     chance = _log_orders(codes) + float(gammaln(levels + 1))
-    return "writes {} in other words, one value a class," if chance < _LOG_CHANCE else None
+    return _RECODED if chance < _LOG_CHANCE else None
 
 
 def _functional(column: Column, y: Floats) -> str | None:
@@ -132,20 +148,22 @@ def _functional(column: Column, y: Floats) -> str | None:
         order = np.argsort(low, kind="stable")
         low, high = low[order], high[order]
         chance += float(gammaln(column.distinct + 1))
+        if column.distinct > MOST_WORDS and (low == high).all():
+            return None  # groups that have one target each
     if chance > _LOG_CHANCE or low[0] == high[-1]:
         return None
     rises, falls = bool((high[:-1] <= low[1:]).all()), bool((low[:-1] >= high[1:]).all())
     if not (rises or falls):
         return None
     if column.kind == "category" or column.distinct < len(np.unique(y)) / 2:
-        return "cuts {} into steps"
+        return _STEPS
     values = column.numbers[column.order]
     if np.array_equal(values, y):
-        return "equals {}"
+        return _EQUAL
     scaled = values / np.abs(values).max(), y / np.abs(y).max()  # so that no square is too large
     if abs(abs(float(np.corrcoef(*scaled)[0, 1])) - 1) < _EXACT:
-        return "is {} times a number plus a number"
-    return f"{'rises' if rises else 'falls'} with {{}}, without exception,"
+        return _LINE
+    return _RISES if rises else _FALLS
 
 
 def _log_orders(codes: Codes) -> float:
@@ -207,6 +225,13 @@ def _explained(masks: NDArray[np.bool_], responses: Floats, tests: int) -> Float
 
 def _telling_gap(words: str, explained: float, columns: tuple[str, ...]) -> Trap:
     severity = ERROR if explained >= NEARLY_ALL else WARNING if explained >= MUCH else INFO
-    told = f"{100 * explained:.3g}% of the target"
+    told = _percent(explained)
     evidence = {"explained": float(explained)}
-    return Trap(code="H611", severity=severity, seen=f"{words} {told}.", columns=columns, evidence=evidence, told=told)
+    return Trap(
+        code="H611",
+        severity=severity,
+        seen=f"{words} {told} of the target.",
+        columns=columns,
+        evidence=evidence,
+        told=told,
+    )

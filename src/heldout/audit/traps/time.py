@@ -106,12 +106,11 @@ def _sorted_by_target(y: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> s
 
 def _sorts(table: Table, column: Column) -> bool:
     if column.kind == "category":
-        placed = np.argsort(table.rows[column.order])
-        codes = column.sorted_codes[placed]
+        codes = column.sorted_codes[np.argsort(table.rows[column.order])]
         return 1 < column.distinct == int(np.count_nonzero(np.diff(codes))) + 1 < len(codes)
     if column.distinct < 2 or column.kind == "text":
         return False
-    placed = table.rows[column.order].astype(np.float64)
+    placed: Floats = table.rows[column.order].astype(np.float64)
     if np.abs(np.diff(placed)).mean() > 0.1 * table.task.size:  # by far: a third of it in no order at all
         return False
     return abs(_rank_correlation(column.numbers[column.order], placed)) > SORTED
