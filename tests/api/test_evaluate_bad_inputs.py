@@ -276,7 +276,7 @@ def test_21_labels_that_a_binary_score_cannot_place() -> None:
     X, words = X[:50], np.where(y[:50] == 1, "good", "bad")
     message = (
         r"'f1' does not know which of the labels 'bad' and 'good' is the positive one. "
-        r"Pass make_scorer\(f1_score.*pos_label='good'"
+        r'Use positive="good" or positive="bad". Pass make_scorer\(f1_score.*pos_label=\'good\''
     )
     assert all_say(message, refusals(X, words, classes=True, loss="f1", fits=False))
     with pytest.raises(ho.HeldoutError, match=message):

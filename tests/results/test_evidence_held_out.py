@@ -46,7 +46,8 @@ class TestHeldOut:
             expected = clone(learner).fit(X[train], y[train])
             np.testing.assert_array_equal(one.predict, expected.predict(X[rows]))
             np.testing.assert_allclose(one.predict_proba, expected.predict_proba(X[rows]), atol=1e-9)
-        assert not any(name.startswith("proba_") for name in result.predictions.columns)
+            shown = result.predictions.loc[result.predictions["fold"] == part, ["proba_0", "proba_1"]].to_numpy()
+            np.testing.assert_array_equal(shown, one.predict_proba)
 
     @pytest.mark.usefixtures("costs_nothing")
     def test_what_has_none_is_asked_for_labels(self) -> None:

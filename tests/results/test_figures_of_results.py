@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
@@ -27,6 +28,14 @@ FIGURES = {
     "calibration",
     "confusion",
     "residuals",
+    "roc",
+    "pr",
+    "gains",
+    "thresholds",
+    "classes",
+    "importance",
+    "coefficients",
+    "subgroups",
     "learning_curve",
     "time",
 }
@@ -160,8 +169,8 @@ def test_two_classes_have_one_calibration_curve():
 
 def test_without_probabilities_the_way_to_get_them_is_told():
     X, y = load_iris(return_X_y=True)
-    shown = ho.evaluate(KNeighborsClassifier(), X, y, test=ho.KFold(3), jobs=1).summary(figures=True)["figures"]
-    assert "loss=[…, 'log']" in shown["calibration"]["none"]
+    shown = ho.evaluate(LinearSVC(), X, y, test=ho.KFold(3), jobs=1).summary(figures=True)["figures"]
+    assert "LinearSVC gives no probabilities" in shown["calibration"]["none"]
     assert "confusion" in shown
     assert shown["parameters"] == {"none": "Nothing was chosen: there is one candidate."}
 
@@ -235,7 +244,7 @@ def test_withheld_rows_are_in_no_figure():
     shown = result.summary(figures=True)["figures"]
     for name in ("confusion", "calibration", "folds"):
         assert "withheld" in shown[name]["none"], name
-    assert result.summary()["verdict"]["against"] is None
+    assert result.summary()["metrics"][0]["gain"] is None
 
 
 def test_a_loaded_result_shows_the_same(classes, tmp_path):
@@ -320,7 +329,7 @@ def test_the_call_on_the_page_runs():
         make_pipeline(StandardScaler(), LogisticRegression()), {"logisticregression__C": ho.log_grid(-1, 1, 3)}
     )
     result = ho.evaluate(tuned, X, y, test=ho.KFold(3), loss="log", seed=3, jobs=1, options=ho.Options(pool=True))
-    *lines, last = result.summary()["about"]["call"].splitlines()
-    names = {"X": X, "y": y}
-    exec("\n".join([*lines, f"again = {last}"]), names)
+    call, names = result.summary()["about"]["call"], {"X": X, "y": y}
+    assert max(map(len, call.splitlines())) < 80
+    exec(call.replace("\nevaluate(", "\nagain = evaluate("), names)
     assert names["again"].risk == result.risk

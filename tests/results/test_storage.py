@@ -197,7 +197,7 @@ def rewritten(saved: Path, path: Path, **changes: Any) -> None:
 def test_another_version_is_refused(saved: Path, tmp_path: Path) -> None:
     rewritten(saved, tmp_path / "study", version=99)
     with pytest.raises(
-        ho.HeldoutError, match=r"has format version 99, this heldout reads version 3.*run the study again"
+        ho.HeldoutError, match=r"has format version 99, this heldout reads version 4.*run the study again"
     ):
         ho.load(tmp_path / "study")
 

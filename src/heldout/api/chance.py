@@ -94,6 +94,7 @@ def chance(
     groups: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
@@ -111,7 +112,7 @@ def chance(
 
     Parameters
     ----------
-    learner, X, y, test, groups, strata, loss, seed, jobs, backend, progress, options
+    learner, X, y, test, groups, strata, loss, positive, seed, jobs, backend, progress, options
         As in :func:`heldout.evaluate`. Splits are drawn anew for each shuffled target.
     permutations : int
         How many shuffled targets. The smallest p possible is 1/(permutations + 1).
@@ -135,7 +136,7 @@ def chance(
         raise OptionError(f"permutations= is how many targets are shuffled, at least 1, not {permutations!r}.")
     refuse_stream(X, who="A test against chance")
     roles = {"groups": groups, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options)
+    request = Request(test=test, roles=roles, loss=loss, positive=positive, level=level, seed=seed, options=options)
     question = prepare(learner, X, y, request)
     refuse_coarse_answers(question, who="A test against chance")
     if question.pairs is not None and question.pairs.moves_risk:

@@ -15,7 +15,7 @@ from heldout.api.evaluate import check_data, first_plan, run_question
 from heldout.api.learners import named_learners
 from heldout.api.plots import Reported
 from heldout.api.question import prepare, refuse_stream
-from heldout.api.result import Result
+from heldout.api.result import Result, with_metrics
 from heldout.base.environment import environment
 from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SpaceError
 from heldout.base.findings import Finding
@@ -26,17 +26,21 @@ from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
 from heldout.results.figures import comparison_figure
+from heldout.results.headline import OF_ALL_LEARNERS, headline_of
+from heldout.results.metrics import leading_record
 from heldout.results.study_facts import YARDSTICKS
-from heldout.results.study_record import VERSION, Question, Request, Yardsticks, choices_of
+from heldout.results.study_record import VERSION, Question, Request, StudyRecord, Yardsticks, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
 from heldout.results.test_set_history import history_of
+from heldout.risk.comparison.leaders import against_best, simplest_of
 from heldout.risk.comparison.over_datasets import RankedPair
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Pair, verdict_of_comparison
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
+from heldout.search.simplicity import rank_of_learner
 from heldout.splits import as_strategy
 from heldout.study.study import OUTER
 
@@ -109,18 +113,35 @@ class Comparison(Reported):
 
     def summary(self, *, figures: bool = False) -> dict[str, Any]:
         """The comparison as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
-        records = {name: result.record_so_far for name, result in self.results.items()}  # no number is made late
+        records = {name: with_metrics(result) for name, result in self.results.items()}  # no fit is made late
+        headlines = {name: headline_of(one.about, one.metrics or (), choices_of(one)) for name, one in records.items()}
+        shared = plain(next(iter(headlines.values())))
+        best, others = self._against_best(records)
+        ties = [one["name"] for one in others if one["verdict"] == "not shown"]
         summary: dict[str, Any] = {
             "version": VERSION,
             "kind": "comparison",
+            "headline": {name: shared[name] for name in OF_ALL_LEARNERS},
             "level": self.level,
             "rope": plain(self.rope),
             "about": {"call": None, "command": None, **plain(self.about)},
-            "verdict": verdict_of_comparison(self.ranking, self.pairs, level=self.level),
+            "verdict": {
+                **verdict_of_comparison(self.ranking, self.pairs, level=self.level),
+                "best": best,
+                "ties": ties,
+                "simplest": None if best is None else simplest_of([best, *ties], self._ranks()),
+            },
+            "against_best": plain(others),
             "ranking": [{**plain(estimate.as_dict()), "name": name} for name, estimate in self.ranking.items()],
             "pairs": [plain({**_row(pair), "estimand": pair.difference.estimand}) for pair in self.pairs],
             "learners": {
-                name: {"about": plain(one.about), "choices": choices_of(one), "seconds": plain(one.seconds)}
+                name: {
+                    "headline": plain(headlines[name]),
+                    "metrics": [plain(metric.as_dict()) for metric in one.metrics or ()],
+                    "about": plain(one.about),
+                    "choices": choices_of(one),
+                    "seconds": plain(one.seconds),
+                }
                 for name, one in records.items()
             },
             "failures": plain(self.failures),
@@ -129,12 +150,26 @@ class Comparison(Reported):
         }
         if figures:
             folds = {name: one.tables["folds"] for name, one in records.items()}
-            summary["figures"] = {
-                "comparison": plain(
-                    comparison_figure(self.ranking, summary["pairs"], folds, rope=self.rope, level=self.level)
-                )
-            }
+            leads = {name: next(m for m in one.metrics or () if m.decides) for name, one in records.items()}
+            drawn = comparison_figure(
+                self.ranking, summary["pairs"], folds, rope=self.rope, level=self.level, leads=leads
+            )
+            summary["figures"] = {"comparison": plain(drawn)}
         return summary
+
+    def _against_best(self, records: Mapping[str, StudyRecord]) -> tuple[str | None, list[dict[str, Any]]]:
+        """Return the best learner by the score that leads the report, and the difference of each other one to it."""
+        leads = {n: next(m.estimate for m in one.metrics or () if m.decides) for n, one in records.items()}
+        handles = {name: result.handles for name, result in self.results.items()}
+        studies = {name: one.finished(records[name]) for name, one in handles.items() if one is not None}
+        losses = {name: leading_record(one) for name, one in studies.items()}
+        options = next((one.question.options for one in handles.values() if one is not None), Options())
+        values = {name: estimate.value for name, estimate in leads.items()}
+        return against_best(values, losses, level=self.level, pool=options.pool, interval=options.interval)
+
+    def _ranks(self) -> dict[str, int | None]:
+        handles = {name: result.handles for name, result in self.results.items()}
+        return {name: None if one is None else rank_of_learner(one.study.search) for name, one in handles.items()}
 
     def __repr__(self) -> str:
         names = ", ".join(self.ranking)
@@ -184,6 +219,8 @@ def compare(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
+    slices: Any = None,
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
@@ -201,8 +238,8 @@ def compare(
     ----------
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. A list gets the names of its classes.
-    X, y, test, groups, time, sample_weight, strata, seed, jobs, backend, progress, checks, ignore, options
-        As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits. The data are looked at once.
+    X, y, test, groups, time, sample_weight, strata, positive, slices, seed, jobs, backend, progress, checks, ignore
+        and options. As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits. The data are looked at once.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
     level : float
@@ -228,8 +265,8 @@ def compare(
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    looks: dict[str, Any] = {"checks": checks, "ignore": ignore}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options, **looks)
+    asked = {"test": test, "roles": roles, "loss": loss, "positive": positive, "slices": slices, "level": level}
+    request = Request(**asked, seed=seed, checks=checks, ignore=ignore, options=options)
     named = named_learners(learners)
     questions = ask_all(named, X, y, request)
     options = next(iter(questions.values())).options

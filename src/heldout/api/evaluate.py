@@ -31,6 +31,7 @@ from heldout.planner.account import Account, merge_accounts
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan
 from heldout.results.extra_fits import account_of, counted_with
+from heldout.results.importance import importance_price
 from heldout.results.record import build_record
 from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
@@ -51,6 +52,8 @@ def evaluate(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
+    slices: Any = None,
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
@@ -79,8 +82,11 @@ def evaluate(
     groups, time, sample_weight, strata : array-like or column name, optional
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
-        What is estimated; the first of several is ``result.risk``. None takes the learner's own loss.
-    level, seed : float and int
+        What is estimated, such as "auc", "logloss", "rmse" or any scorer; the first of several is ``result.risk``. None
+        takes the learner's own loss. Of two classes, `positive` is the one that F1, precision and recall speak of.
+    slices : str, array, function, list or dict of them, optional
+        Subgroups whose risk is told too: columns of X by name, which stay features, or arrays with a label a row.
+    level, seed : float, int
         The level of the intervals; what decides the test splits, and whatever the learner leaves to chance.
     jobs : int, optional
         Worker processes; None takes every core this process may use, where the work is worth it.
@@ -89,13 +95,11 @@ def evaluate(
         same everywhere.
     journal : path, optional
         A file that keeps every finished answer, such as "study.db". The same call goes on where it was ended, or
-        answers at once: docs/journal.md.
-    progress : "auto" or bool
-        A bar for runs that last.
+        answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
     checks, ignore : "quick", "all" or "none", and numbers of findings to leave out
         What is looked for in the data and in the study: what costs little, also what takes fits of its own, or nothing.
-    options : Options, optional
-        Less used switches.
+    progress, options : "auto" or bool, Options, optional
+        A bar for runs that last; less used switches.
 
     Returns
     -------
@@ -114,8 +118,8 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    looks: dict[str, Any] = {"checks": checks, "ignore": ignore}
-    request = Request(test=test, roles=roles, loss=loss, level=level, seed=seed, options=options, **looks)
+    asked = {"test": test, "roles": roles, "loss": loss, "positive": positive, "slices": slices, "level": level}
+    request = Request(**asked, seed=seed, checks=checks, ignore=ignore, options=options)
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)
@@ -133,6 +137,7 @@ def explain(
     sample_weight: Any = None,
     strata: Any = None,
     loss: Any = None,
+    positive: Any = None,
     seed: int = 0,
     checks: str = "quick",
     options: Options | None = None,
@@ -153,7 +158,7 @@ def explain(
     (65, 35)
     """
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, seed=seed, checks=checks, options=options)
+    request = Request(test=test, roles=roles, loss=loss, positive=positive, seed=seed, checks=checks, options=options)
     return plan_of_question(prepare(learner, X, target_of(y, target), request))
 
 
@@ -198,7 +203,10 @@ def _run(
     if extra:
         outcome = counted_with(outcome, extra)
     handles = StudyHandles(question=question, outcome=outcome, losses=losses, how=how, streamed=streamed)
-    return Result(record, handles=handles)
+    result = Result(record, handles=handles)
+    if question.options.importance is not None:
+        result.importance(question.options.importance)
+    return result
 
 
 def first_plan(question: Question) -> Plan | None:
@@ -245,16 +253,19 @@ def plan_of_question(question: Question) -> Account:
     if question.stream is not None:
         return account_of_stream(study, question.stream.source, keep_rows=options.rows)
     account = account_of(study, task, options)
-    note = _best_validation_note(study, task, account, options)
+    notes = [_best_validation_note(study, task, account, options)]
+    if options.importance is not None:
+        notes.append(importance_price(task, study, options.importance))
     for name, beside in question.extra.items():
         account = merge_accounts(account, account_of(*beside, options), words=name)
-    return replace(account, notes=(*account.notes, *filter(None, (_CHECKS[question.checks], note))))
+    notes.append(_CHECKS[question.checks])
+    return replace(account, notes=(*account.notes, *filter(None, notes)))
 
 
 _CHECKS = {
     "quick": "checks: leaks and traps in the data are looked for first, for about a tenth of the study",
     "all": "checks: all leaks and traps that heldout check knows are looked for first",
-    "none": "",
+    "none": None,
 }
 
 

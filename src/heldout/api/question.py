@@ -23,20 +23,22 @@ from heldout.base.errors import (
     Sentence,
     SplitError,
 )
-from heldout.base.options import Options, switched_rules
+from heldout.base.options import Options, parse_answer, switched_rules
 from heldout.base.rowkeys import derive
 from heldout.data.stream import declare_stream, is_stream, open_stream, read_if_named
 from heldout.engine.stream_source import Source
 from heldout.kernels.brute import check_search
 from heldout.kernels.statistics.recognise import families_of
 from heldout.kernels.statistics.scores import check_streamable
-from heldout.losses import Loss, check_losses, family_of, is_pooled, on_target, resolve_losses
+from heldout.losses import Loss, check_losses, family_of, for_target, is_pooled, positive_class, resolve_losses
 from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import check_interval
 from heldout.results.extra_fits import pose_curve, pose_pairs
+from heldout.results.importance import check_importance
 from heldout.results.looks import RULES
-from heldout.results.study_record import Question, QuestionOfStream, Request
+from heldout.results.study_record import Question, QuestionOfStream, Request, Slice
+from heldout.results.subgroups import read_slices
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.results.test_set_history import check_answer
 from heldout.risk.estimate_risk import WITH_FITS
@@ -58,8 +60,10 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     if is_stream(X):
         return _prepare_stream(asked, X, y, request)
     search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)
-    task = declare(read_if_named(X), y, classification=is_classifier(learner), **request.roles)
-    search, reported = _checked_losses(search, request.loss, task, options)
+    X = read_if_named(X)
+    slices = () if request.slices is None else read_slices(request.slices, X)
+    task = declare(X, y, classification=is_classifier(learner), **request.roles)
+    search, reported = _checked_losses(search, request, task, options)
     strategy = strategy_for(request.test, task)
     if is_frozen(learner) and not isinstance(strategy, Given):
         raise LearnerError(
@@ -71,9 +75,12 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     _check_classes_in_parts(task, outer, reported[0], options.pool)
     if options.answer != "full" or options.ledger is not None:
         check_answer(options, outer, reported)
+        _refuse_more_told(options, slices)
     study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options) if options.race else None)
     study = with_evidence(study, task, rules=switched_rules(options.rules, os.environ), limited=options.limits_fits)
     check_interval(task, study, options.interval)
+    if options.importance is not None:
+        check_importance(task, study)
     question = Question(
         **asked,
         task=task,
@@ -83,13 +90,25 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         if options.interval in WITH_FITS
         else None,
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
+        positive=positive_class(request.positive, task.classes, classification=task.classification),
+        asks_loss=_is_asked(request.loss, reported),
         call=call_of(learner, request),
+        slices=slices,
     )
     if question.checks != "all":
         return question
     from heldout.api.yardsticks import pose_yardsticks  # late, since it imports the catalogue
 
     return replace(question, yardsticks=pose_yardsticks(study, task, one_test_set=question.has_one_test_set))
+
+
+def _refuse_more_told(options: Options, slices: tuple[Slice, ...]) -> None:
+    """Refuse subgroups and importance where `answer` withholds the results of single rows."""
+    asked = {"slices": bool(slices), "importance": options.importance is not None}
+    for name in [name for name, wanted in asked.items() if wanted and parse_answer(options.answer).withholds]:
+        raise OptionError(
+            f"{name}= tells more of the test rows than answer={options.answer!r} allows. Leave out one of them."
+        )
 
 
 def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> Question:
@@ -102,7 +121,7 @@ def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> 
     plan_seed, validation = derive(seed, "cells", stream.fingerprint), search.validation
     plan = plan_cells(strategy, validation, rows=stream.rows, seed=plan_seed, classification=classification)
     task, shift = declare_stream(stream, classification=classification)
-    search, reported = _checked_losses(search, request.loss, task, options)
+    search, reported = _checked_losses(search, request, task, options)
     check_streamable((*reported, *search.losses))
     families = families_of(search, task)
     if search.final == "ensemble":
@@ -123,7 +142,9 @@ def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> 
     watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger identifies
     source = Source(stream=stream, task=task, plan=plan, shift=shift, watched=watched)
     of_stream = QuestionOfStream(source=source, families=families, cells=cells)
-    return Question(**asked, task=task, study=study, test=strategy, stream=of_stream)
+    asks_loss = _is_asked(request.loss, reported)
+    asked["positive"] = positive_class(request.positive, task.classes, classification=classification)
+    return Question(**asked, task=task, study=study, test=strategy, asks_loss=asks_loss, stream=of_stream)
 
 
 def checked_options(request: Request) -> Options:
@@ -156,15 +177,19 @@ def refuse_stream(X: Any, *, who: str) -> None:
         raise InputError(f"{who} needs all rows at hand, and a stream passes once. Load the data.")
 
 
-def _checked_losses(search: Search, loss: Any, task: Task, options: Options) -> tuple[Search, tuple[Loss, ...]]:
+def _checked_losses(search: Search, request: Request, task: Task, options: Options) -> tuple[Search, tuple[Loss, ...]]:
     """Check all losses on this target. Return the search with its losses, and the losses to report."""
-    reported = search.losses if loss is None else resolve_losses(loss, classification=task.classification)
+    positive = positive_class(request.positive, task.classes, classification=task.classification)
+    search = replace(search, losses=for_target(search.losses, task.classes, positive))
+    reported = search.losses
+    if request.loss is not None:
+        asked = resolve_losses(request.loss, classification=task.classification)
+        reported = for_target(asked, task.classes, positive)
     for one in reported:
         if one.name in FOLD_COLUMNS:
             raise LossError(f"A loss cannot be called {one.name!r}: result.folds has a column of that name.")
     check_losses(reported, task.y, task.classification, weighted=task.weight is not None)
     check_search(search, task, checked=reported)
-    reported = on_target(reported, task.classes)
     for one in reported if options.pool else ():
         if one.rows is None and not is_pooled(one):
             raise OptionError(
@@ -176,7 +201,12 @@ def _checked_losses(search: Search, loss: Any, task: Task, options: Options) -> 
                 ),
                 Sentence("Leave {} out.", Argument("pool", True)),
             )
-    return replace(search, losses=on_target(search.losses, task.classes)), reported
+    return search, reported
+
+
+def _is_asked(loss: Any, reported: tuple[Loss, ...]) -> bool:
+    """Return whether anyone chose the reported losses; a learner that was given none has these."""
+    return loss is not None or [one.name for one in reported] not in (["zero_one"], ["squared"], ["score"])
 
 
 def _check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | None) -> None:
@@ -205,6 +235,9 @@ def _refuse_in_stream(learner: Any, request: Request, options: Options) -> None:
                 f"{role}= is not obeyed in a stream, whose rows are dealt into folds as they pass. Load the data, or "
                 f"leave {role} out."
             )
+    for name, value in (("slices", request.slices), ("importance", options.importance)):
+        if value is not None:
+            raise OptionError(f"{name}= needs the rows at hand, which a stream does not keep. Load the data.")
     if options.learning_curve is not None or options.interval in WITH_FITS:
         name = "learning_curve" if options.learning_curve is not None else "interval"
         raise OptionError(f"{name}={getattr(options, name)!r} takes fits on other rows, which a stream does not give.")

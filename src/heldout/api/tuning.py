@@ -19,7 +19,7 @@ from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.kernels.brute import check_search, fit_on_rows, make_candidate
 from heldout.kernels.ensemble import average
-from heldout.losses import on_target
+from heldout.losses import for_target
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import scope_of_tuning
 from heldout.results.selection import Selection
@@ -57,8 +57,8 @@ def fit_tuned(tuned: Tuned, X: Any, y: Any, *, roles: dict[str, Any], params: di
     if task.size == 1:
         raise InputError("Tuned holds rows out to choose by, but there is only 1 sample. Pass more rows.")
     search = tuned.as_search(seed=int(np.random.default_rng().integers(2**31)), timed=task.time is not None)
+    search = replace(search, losses=for_target(search.losses, task.classes))
     check_search(search, task)
-    search = replace(search, losses=on_target(search.losses, task.classes))
     fit_params = {name: _as_array(value, task.size) for name, value in params.items()}
     options = own_options(tuned.options)
     study = pose_tuning(search, task, task.all_rows, race=race_of(options) if options.race else None)

@@ -178,17 +178,21 @@ class StoredError(HeldoutError, ValueError):
 _LONGEST_NAME, _LONGEST_LIST = 100, 2000  # characters
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Suggest the nearest known names, as the end of an error message.
+def did_you_mean(name: str, known: Iterable[str], *, usual: Iterable[str] = ()) -> str:
+    """Suggest the nearest known names, as the end of an error message; if none is near, the usual ones, or else all.
 
     >>> did_you_mean("sqared", ["squared", "absolute"])
     "Did you mean 'squared'?"
+    >>> did_you_mean("nonsense", ["squared", "absolute"], usual=["squared"])
+    'Usual names: squared.'
     """
     names = sorted(known)
     alike = {_clipped(known_name).casefold(): known_name for known_name in reversed(names)}
     near = get_close_matches(_clipped(name).casefold(), alike, n=3, cutoff=0.6)
     if near:
         return "Did you mean " + " or ".join(repr(_clipped(alike[known_name])) for known_name in near) + "?"
+    if listed := ", ".join(usual):
+        return f"Usual names: {listed}."
     lengths = accumulate(len(_clipped(known_name)) + 2 for known_name in names)
     shown = [_clipped(known_name) for known_name, length in zip(names, lengths, strict=True) if length <= _LONGEST_LIST]
     rest = f", … ({len(names):,} in all)" if len(shown) < len(names) else ""

@@ -103,13 +103,18 @@ class Question:
         "With --time: leave out so much more after held-out rows.", metavar="DISTANCE", key=toml.DISTANCE
     )
     loss: tuple[str, ...] = option(
-        "zero_one, log, brier, squared, absolute, poisson, gamma, pinball:0.9, tweedie:1.5, or any scoring "
-        "name of scikit-learn. Repeat it for several: the first chooses, and is the risk. Default: zero_one for "
-        "classes, squared for numbers.",
+        "accuracy, balanced_accuracy, auc, logloss, brier, f1, precision, recall, ap, mcc; rmse, mae, r2, mse, mape, "
+        "pinball:0.9, poisson, gamma, tweedie:1.5; or any scoring name of scikit-learn. Repeat it for several: the "
+        "first chooses, and is the risk. Default: zero_one for classes, squared for numbers.",
         default=(),
         multiple=True,
         metavar="NAME",
         key=toml.LIST,
+    )
+    positive: str | None = option(
+        "The class that f1, precision, recall and ap speak of, where the target has two.",
+        metavar="LABEL",
+        key=toml.TEXT,
     )
     groups: str | None = option("Rows that belong together and must never be on two sides.", key=toml.COLUMN, **_COLUMN)
     time: str | tuple[str, ...] | None = option(
@@ -143,6 +148,21 @@ class Question:
         "Whether the target is classes or numbers. Default: seen from the target, and said.",
         flags=("--classification/--regression",),
         key=toml.TASK,
+    )
+    slices: tuple[str, ...] = option(
+        "A column whose values make subgroups: the risk in each, with intervals that hold together. Numbers are cut at "
+        "their quartiles. Repeat it for several.",
+        default=(),
+        multiple=True,
+        key=toml.LIST,
+        **_COLUMN,
+    )
+    importance: int | None = option(
+        "Permute each column of the held-out rows of each fold so many times, and say how much worse the loss gets. "
+        "The folds' predictors are fitted again for it.",
+        metavar="REPEATS",
+        type=click.IntRange(1),
+        key=toml.COUNT,
     )
     level: float = option("The level of the intervals.", default=0.95, show_default=True, type=SHARE, key=toml.SHARE)
     interval: str | None = option("The method of the interval, such as wilson or bayle.", metavar="NAME", key=toml.TEXT)
@@ -210,8 +230,8 @@ class Question:
         return f"{self.study.path}: {name}"
 
 
-SETTINGS = ("interval", "answer", "pool", "precision", "race", "race_level")  # those that `Options` holds
-_OF_A_STUDY = ("test", "validation", "choose", "buffer", "embargo", "checks", "ignore", *SETTINGS)
+SETTINGS = ("interval", "answer", "pool", "precision", "race", "race_level", "importance")  # those that `Options` holds
+_OF_A_STUDY = ("slices", "test", "validation", "choose", "buffer", "embargo", "checks", "ignore", *SETTINGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from heldout.losses import (
     row_losses,
 )
 from heldout.study.answers import Answer, Failure, FitWarning
-from heldout.study.study import PROBABILITIES, TEST, VALIDATION
+from heldout.study.study import OPTIONAL, TEST, VALIDATION
 
 LARGEST_STORED_WARNING = 2_000  # characters
 MOST_STORED_WARNINGS = 20  # of one fit: learners that put a number into each message give thousands
@@ -116,12 +116,12 @@ def failure_of(error: BaseException, stage: str) -> Failure:
 def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], rows: Rows) -> Responses:
     """Return the predictor's responses by each method that the losses need, checked for length and finiteness.
 
-    Probabilities that intervals alone ask for are left out if they are invalid, since no loss needs them.
+    Responses that no loss needs, but an interval or a familiar score, are left out if they are invalid.
     """
     answers: dict[str, NDArray[Any]] = {}
     wanted, asked = ["predict"], tuple(methods)
     for alternatives in asked:
-        if alternatives == PROBABILITIES:
+        if OPTIONAL in alternatives:
             continue
         method = next((m for m in alternatives if hasattr(predictor, m)), None)
         if method is None:
@@ -134,9 +134,10 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
         if method == "predict" and not hasattr(predictor, "predict"):
             raise PredictionError(f"{type(predictor).__name__} has no predict.")
         answers[method] = checked_response(getattr(predictor, method)(X), method, len(rows))
-    if PROBABILITIES in asked and "predict_proba" not in answers and hasattr(predictor, "predict_proba"):
-        with suppress(Exception):
-            answers["predict_proba"] = checked_response(predictor.predict_proba(X), "predict_proba", len(rows))
+    for method in (alternatives[0] for alternatives in asked if OPTIONAL in alternatives):
+        if method not in answers and hasattr(predictor, method):
+            with suppress(Exception):
+                answers[method] = _sound_scores(getattr(predictor, method)(X), method, predictor.classes_, len(rows))
     return Responses(
         predict=answers["predict"],
         predict_proba=answers.get("predict_proba"),
@@ -147,8 +148,8 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
 
 def ask_probabilities(predictor: Any, X: Any, rows: Rows) -> Responses:
     """Return the predictor's probabilities and its most probable labels, from one call of predict_proba."""
-    shares = checked_response(predictor.predict_proba(X), "predict_proba", len(rows))
     classes = np.asarray(predictor.classes_)
+    shares = _sound_scores(predictor.predict_proba(X), "predict_proba", classes, len(rows))
     return Responses(predict=classes[shares.argmax(axis=1)], predict_proba=shares, classes=classes)
 
 
@@ -156,6 +157,17 @@ def checked_response(answer: Any, method: str, n: int) -> NDArray[Any]:
     """Return one response as an array. Raise PredictionError if its length is wrong or it is not finite."""
     array = answer if type(answer) is np.ndarray else as_response(answer, method)
     return _checked_array(array, method, n)
+
+
+def _sound_scores(answer: Any, method: str, classes: Any, n: int) -> NDArray[Any]:
+    """Return probabilities or decisions that no loss needs as an array; raise PredictionError if they are not sound."""
+    scores = checked_response(answer, method, n)
+    sound = scores.dtype.kind == "f" and scores.shape[1:] in ((len(classes),), () if len(classes) == 2 else (0,))
+    if method == "predict_proba":
+        sound = sound and scores.ndim == 2 and scores.min() >= 0 and np.allclose(scores.sum(axis=1), 1, atol=1e-3)
+    if not sound:
+        raise PredictionError(f"{method} answered no {'shares' if method == 'predict_proba' else 'score'} of classes.")
+    return scores
 
 
 def _checked_array(array: NDArray[Any], method: str, n: int) -> NDArray[Any]:
@@ -239,13 +251,14 @@ def _score_one_by_one(
 
 
 def _less_unsound_wishes(responses: Responses, losses: Sequence[Loss]) -> Responses:
-    """Return the responses without probabilities that are not finite, if intervals alone ask for them."""
-    methods = [alternatives for loss in losses for alternatives in loss.methods]
-    needed = any("predict_proba" in alternatives for alternatives in methods if alternatives != PROBABILITIES)
-    proba = responses.predict_proba
-    if needed or PROBABILITIES not in methods or proba is None or np.isfinite(proba).all():
-        return responses
-    return replace(responses, predict_proba=None)
+    """Return the responses without those that are not finite and that no loss needs."""
+    every = [alternatives for loss in losses for alternatives in loss.methods]
+    needed = {method for alternatives in every if OPTIONAL not in alternatives for method in alternatives}
+    wishes = {alternatives[0] for alternatives in every if OPTIONAL in alternatives} - needed
+    answers = {method: getattr(responses, method) for method in wishes}
+    unsound = [method for method, answer in answers.items() if answer is not None and not np.isfinite(answer).all()]
+    cleared: dict[str, Any] = dict.fromkeys(unsound)
+    return replace(responses, **cleared)
 
 
 def _check_finite(responses: Responses) -> None:

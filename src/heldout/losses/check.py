@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer_names
 
-from heldout.base.errors import LossError, PredictionError, TargetError
+from heldout.base.errors import Argument, LossError, PredictionError, Sentence, TargetError
 from heldout.base.responses import Responses
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import CLASSES, NUMBERS, Loss, OwnRows, RangedRows, on_target
@@ -115,7 +115,9 @@ def _try_scorer(loss: Loss, y: NDArray[Any], responses: Responses, classificatio
     as_number(loss, answer)
 
 
-def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, message: str, classification: bool) -> str:
+def _refusal(
+    loss: Loss, parts: ScorerParts, responses: Responses, message: str, classification: bool
+) -> str | Sentence:
     """Return the error text for a scorer that failed its trial with this message: the cause and a way out."""
     name, classes = loss.name, responses.classes
     message = message if message.endswith((".", "!", "?")) else f"{message}."
@@ -127,9 +129,11 @@ def _refusal(loss: Loss, parts: ScorerParts, responses: Responses, message: str,
     labels = classes.tolist() if isinstance(classes, np.ndarray) else []  # several outputs have a list of arrays
     if len(labels) == 2 and "pos_label" in message:
         low, high = labels
-        return (
-            f"{name!r} does not know which of the labels {low!r} and {high!r} is the positive one. "
-            f"Pass {_spelled(parts, pos_label=high)}, or the same with pos_label={low!r}."
+        return Sentence(
+            "{!r} does not know which of the labels {!r} and {!r} is the positive one. Use {} or {}. Pass {} where a "
+            "learner is fitted by itself.",
+            *(name, low, high, Argument("positive", high), Argument("positive", low)),
+            _spelled(parts, pos_label=high),
         )
     if len(labels) > 2:
         variants = [v for v in get_scorer_names() if v.startswith(f"{name}_") and not v.endswith("_samples")]

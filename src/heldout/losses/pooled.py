@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.warnings import catch_warnings
 from heldout.losses.loss import Loss
-from heldout.losses.quick_scores import score_of_counts
+from heldout.losses.quick_scores import cells_of, score_of_counts
 from heldout.losses.scorers import KNOWN_SCORES, scorer_parts
 from heldout.losses.scoring import Replay, call_scorer, mean_loss
 from heldout.risk.record import POOLED, PooledScore
@@ -172,8 +172,7 @@ def _of_counts(loss: Loss, y: NDArray[Any], responses: Responses, weight: Floats
     predicted = responses.predict
     if predicted is None or y.ndim != 1 or predicted.ndim != 1:
         return None
-    labels, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
-    cells = codes[: len(y)] * len(labels) + codes[len(y) :]
+    labels, cells = cells_of(y, predicted, responses.classes)
     there, cell_of_row = np.unique(cells, return_inverse=True)
     if len(there) > MOST_CELLS:
         return None

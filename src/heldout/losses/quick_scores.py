@@ -35,12 +35,28 @@ def quick_score(loss: Loss, y: NDArray[Any], responses: Responses) -> float | No
     predicted = responses.predict
     if predicted is None or predicted.ndim != 1 or predicted.dtype != y.dtype:
         return None
-    labels, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
+    labels, cells = cells_of(y, predicted, classes)
     score = score_of_counts(loss, labels)
     if score is None or not np.isin(labels, classes).all():
         return None
-    cells = codes[: len(y)] * len(labels) + codes[len(y) :]
     return score(np.bincount(cells, minlength=len(labels) ** 2).reshape(len(labels), -1).astype(np.float64))
+
+
+def cells_of(y: NDArray[Any], predicted: NDArray[Any], classes: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the labels of a confusion matrix, sorted, and for each row its cell in the flattened matrix.
+
+    Sorting all labels would be most of the work, so they are looked up among the classes where they are known.
+    """
+    both = np.concatenate([y, predicted])
+    labels, codes = classes, None
+    if isinstance(classes, np.ndarray) and classes.dtype == both.dtype:
+        codes = np.searchsorted(classes, both).clip(max=len(classes) - 1)
+    if codes is None or not np.array_equal(classes[codes], both):
+        labels, codes = np.unique(both, return_inverse=True)
+    else:
+        there = np.bincount(codes, minlength=len(classes)) > 0
+        labels, codes = classes[there], (np.cumsum(there) - 1)[codes]
+    return labels, codes[: len(y)] * len(labels) + codes[len(y) :]
 
 
 def score_of_counts(loss: Loss, labels: NDArray[Any]) -> Callable[[Counts], float | None] | None:

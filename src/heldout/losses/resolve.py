@@ -15,6 +15,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from heldout.base.errors import LossError, did_you_mean
 from heldout.base.responses import METHODS
+from heldout.losses.familiar import FAMILIAR, USUAL, familiar_loss
 from heldout.losses.loss import BUILT_IN, Loss, OwnRows, Range, RangedRows, own_losses, pinball, tweedie
 from heldout.losses.scorers import loss_of_scorer, name_of, scorer_parts
 
@@ -32,27 +33,29 @@ _PREDICTOR_NAMES = {"clf", "est", "estimator", "learner", "model", "pipe", "pipe
 def resolve_losses(loss: Any, *, classification: bool) -> tuple[Loss, ...]:
     """Return the losses that a user asked for; the first one chooses candidates and is the risk.
 
-    None is zero-one for classes and squared for numbers. A name is one of heldout's, or any scoring name of
-    scikit-learn. A callable is a scorer, called as (estimator, X, y); `row_loss` turns a function of true and predicted
-    values into a loss. A list of these, or a dict from names to these, asks for several.
+    None is zero-one for classes and squared for numbers. A name is one that people use ("rmse", "auc"), one of
+    heldout's, or any scoring name of scikit-learn. A callable is a scorer, called as (estimator, X, y); `row_loss`
+    turns a function of true and predicted values into a loss. A list of these, or a dict from names to these, asks for
+    several.
 
-    >>> [loss.name for loss in resolve_losses(["zero_one", "neg_log_loss"], classification=True)]
-    ['zero_one', 'neg_log_loss']
+    >>> [loss.name for loss in resolve_losses(["zero_one", "neg_log_loss", "AUC"], classification=True)]
+    ['zero_one', 'neg_log_loss', 'auc']
     """
     if loss is None:
         return own_losses(classification=classification)
     if isinstance(loss, Mapping):
-        losses = tuple(_named(name, item) for name, item in loss.items())
+        losses = tuple(_named(name, item, classification) for name, item in loss.items())
     elif isinstance(loss, list | tuple):
-        losses = tuple(map(_loss_from, loss))
+        losses = tuple(_loss_from(one, classification) for one in loss)
     elif isinstance(loss, set | frozenset):
         raise LossError("A set of losses has no order, but the first loss chooses. Pass a list, or a dict.")
     else:
-        losses = (_loss_from(loss),)
+        losses = (_loss_from(loss, classification),)
     if not losses:
         raise LossError("No loss was given. Leave loss out for the default, or name at least one.")
     for resolved in losses:
-        if isinstance(resolved.rows, OwnRows) and (resolved.name in BUILT_IN or resolved.name in get_scorer_names()):
+        known = {*BUILT_IN, *FAMILIAR, *get_scorer_names()}
+        if isinstance(resolved.rows, OwnRows) and resolved.name in known:
             raise LossError(
                 f"{resolved.name!r} is the name of a known loss, and reports would speak of that one. Give yours "
                 "another: row_loss(…, name=…)."
@@ -65,17 +68,17 @@ def resolve_losses(loss: Any, *, classification: bool) -> tuple[Loss, ...]:
     return losses
 
 
-def _named(name: Any, item: Any) -> Loss:
+def _named(name: Any, item: Any, classification: bool) -> Loss:
     if not isinstance(name, str):
         raise LossError(f"Losses are named by strings, but {name!r} is a {type(name).__name__}.")
-    return replace(_loss_from(item), name=name)
+    return replace(_loss_from(item, classification), name=name)
 
 
-def _loss_from(loss: Any) -> Loss:
+def _loss_from(loss: Any, classification: bool | None = None) -> Loss:
     if isinstance(loss, Loss):
         return loss
     if isinstance(loss, str):
-        return _by_name(loss)
+        return _by_name(loss, classification=classification)
     if not callable(loss):
         raise LossError(
             f"A loss is a name, a scorer, or a list or dict of these, but {loss!r} is a {type(loss).__name__}."
@@ -91,16 +94,19 @@ def _loss_from(loss: Any) -> Loss:
     return loss_of_scorer(loss)
 
 
-def _by_name(name: str) -> Loss:
+def _by_name(name: str, *, classification: bool | None) -> Loss:
     if name in BUILT_IN:
         return BUILT_IN[name]
     kind, _, number = name.partition(":")
     if kind in _WITH_NUMBER:
         return _with_number(kind, number)
     known = get_scorer_names()
-    if name not in known:
-        raise LossError(f"There is no loss {name!r}. {did_you_mean(name, [*OWN_NAMES, *known])}")
-    return loss_of_scorer(get_scorer(name), name=name)
+    if name in known:
+        return loss_of_scorer(get_scorer(name), name=name)
+    if (familiar := familiar_loss(name)) is not None:
+        return familiar
+    usual = USUAL[True if classification is None else classification]
+    raise LossError(f"There is no loss {name!r}. {did_you_mean(name, [*OWN_NAMES, *FAMILIAR, *known], usual=usual)}")
 
 
 def _with_number(kind: str, number: str) -> Loss:

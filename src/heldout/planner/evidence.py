@@ -1,4 +1,4 @@
-"""Evidence for intervals: the predictors of some test parts also answer a fixed set of rows, and give probabilities.
+"""Evidence: the predictors of some test parts also answer a fixed set of rows for intervals, and give probabilities.
 
 Law: it changes no cell of a panel and takes no fit; predictors that are fitted anyway make further predictions. It is
 left out where a kernel cannot make them, and where predicting would not be far cheaper than the study itself.
@@ -18,7 +18,18 @@ from sklearn.tree import BaseDecisionTree
 from heldout.kernels.claims import chain_of
 from heldout.losses import needed_methods
 from heldout.search.search import Search
-from heldout.study.study import OUTER, TEST, Everywhere, Panel, Study, asked_parts, with_everywhere
+from heldout.study.study import (
+    DECISIONS,
+    EVERYWHERE,
+    OUTER,
+    PROBABILITIES,
+    TEST,
+    Everywhere,
+    Panel,
+    Study,
+    asked_parts,
+    with_everywhere,
+)
 from heldout.task.task import Task
 
 STUDY = 3.5e6  # overhead of any study
@@ -64,10 +75,19 @@ def costly(search: Search) -> str | None:
     return next((reason for part in _parts_of(search) if (reason := _about(part)) is not None), None)
 
 
+def _costly_responses(search: Search) -> str | None:
+    """Return why one more response of test rows may cost much; labels need not be the most probable ones here."""
+    reasons = (_about(part) for part in _parts_of(search) if type(part).__name__ not in _THRESHOLDS)
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+_UNKNOWN = "nothing is known of what predictions of"
+
+
 def _about(part: Any) -> str | None:
     name, module = type(part).__name__, type(part).__module__
     if module.partition(".")[0] not in _KNOWN:
-        return f"nothing is known of what predictions of {name} cost"
+        return f"{_UNKNOWN} {name} cost"
     if name in _COSTLY_NAMES or (module.startswith(_COSTLY) and name not in _LINEAR_MACHINES):
         return f"predictions of {name} cost about as much as fits"
     return f"labels of {name} are not the most probable ones" if name in _THRESHOLDS else None
@@ -132,9 +152,10 @@ def _cells(panel: Panel) -> int:
     return len(panel.parts) * (1 if panel.candidates is None else len(panel.candidates))
 
 
-def _rows(panel: Panel, study: Study) -> float:
-    """Return the mean number of training rows of a part."""
-    sizes = study.splits[panel.splits].train_sizes
+def _rows(panel: Panel, study: Study, *, held: bool = False) -> float:
+    """Return the mean number of training rows of a part, or of its held-out rows."""
+    splits = study.splits[panel.splits]
+    sizes = splits.held_sizes if held else splits.train_sizes
     return float(sizes[panel.parts.start : panel.parts.stop].mean())
 
 
@@ -180,10 +201,52 @@ SIZES = ((10, 1_000), (10, 500), (5, 500), (3, 300), (2, 500), (1, 500))  # pred
 def with_evidence(study: Study, task: Task, *, rules: Mapping[str, bool], limited: bool) -> Study:
     """Return the study with extra predictions for intervals, as many as are cheap, or the reason why there are none.
 
-    This depends on the question alone and is decided before any fit. `limited` means that single fits have a time or
-    memory limit, which extra predictions would count towards.
+    Classifiers are asked for probabilities of their test rows too, or else for decisions, so that reports can show
+    familiar scores. This depends on the question alone and is decided before any fit. `limited` means that single fits
+    have a time or memory limit, which extra predictions would count towards.
     """
-    if study.splits[OUTER].parts < 2 or not rules.get(EVIDENCE, True):
+    if not rules.get(EVIDENCE, True):
+        reason = "the rule 'evidence' is switched off"
+        return replace(study, everywhere=replace(study.everywhere, unrecorded=reason))
+    return _with_recorded(_for_intervals(study, task, limited=limited), task, limited=limited)
+
+
+MOST_RECORDED = 20_000_000  # test rows × classes: 160 MB
+FEW_PAIRS = 1e8  # test rows × training rows: about a second of a learner that compares each with each
+
+
+def _with_recorded(study: Study, task: Task, *, limited: bool) -> Study:
+    """Return the study in which classifiers give probabilities, or else decisions, on their test rows."""
+    if task.classes is None:
+        return study
+    outer, asked = study.splits[OUTER], study.everywhere
+    estimators = [family.estimator for family in study.search.families]
+    wishes = (PROBABILITIES, DECISIONS)
+    wish = next((wish for wish in wishes if all(hasattr(one, wish[0]) for one in estimators)), None)
+    if wish is None or wish[:1] in needed_methods(study.reported) or asked.tests_too or _covers_tests(study):
+        return study  # there are none, or they are recorded already
+    reason = "fits have limits of time or memory" if limited else None
+    if len(outer.held) * len(task.classes) > MOST_RECORDED:
+        reason = f"there are {len(task.classes):,} classes for each of {len(outer.held):,} rows"
+    dear = None if reason else _costly_responses(study.search)
+    if dear is not None:
+        predicted = sum(_cells(panel) * _rows(panel, study, held=True) for panel in study.panels)
+        few = not dear.startswith(_UNKNOWN) and len(outer.held) * float(outer.train_sizes.mean()) <= FEW_PAIRS
+        reason = None if few or SHARE * len(outer.held) <= predicted else dear
+    words = "" if reason is None else reason
+    return replace(study, everywhere=replace(asked, recorded=wish if reason is None else (), unrecorded=words))
+
+
+def _covers_tests(study: Study) -> bool:
+    """Return whether all predictors give probabilities on all rows for the intervals already."""
+    asked, outer = study.everywhere, study.splits[OUTER]
+    if not (asked.probabilities and len(asked.parts) == outer.parts):
+        return False
+    return len(study.splits[EVERYWHERE].rows) == len(outer.rows)
+
+
+def _for_intervals(study: Study, task: Task, *, limited: bool) -> Study:
+    if study.splits[OUTER].parts < 2:
         return study
     reason = "fits have limits of time or memory" if limited else costly(study.search)
     if reason is None:

@@ -9,11 +9,11 @@ from heldout.base.words import clipped, line
 from heldout.engine.live_file import ProgressSnapshot
 from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.report.blocks import Block, Note, Span, Style, Table, is_infinite
-from heldout.report.result import GRAVE_FIRST
+from heldout.report.first_screen import GRAVE_FIRST
 from heldout.report.words import between, estimate_words, moment
 
 VERSION = 1
-SHOWN_VERSION = 2  # of the summaries that pages are made from
+SHOWN_VERSION = 3  # of the summaries that pages are made from
 KEY = 12  # hexadecimal digits of a study's key that are displayed
 FINISHED, RUNNING, UNFINISHED, LEFT = "finished", "running", "unfinished", "left"
 STATES = (FINISHED, RUNNING, UNFINISHED, LEFT)

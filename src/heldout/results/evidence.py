@@ -94,7 +94,7 @@ def answers_of(task: Task, outer: Splits, loss: Loss, responses: Sequence[Respon
         predicted=tuple(one for one in coded if one is not None),
         classes=len(classes),
         positive=positive,
-        probability=_probability(responses, classes, positive) if two else None,
+        probability=class_column(responses, classes, positive) if two else None,
         scores=ranking_scores(responses, classes) if two and ranked else None,
         class_weights=None if estimator is None else class_weights_of(estimator, task.y),
     )
@@ -138,14 +138,19 @@ def ranking_scores(responses: Sequence[Responses], classes: NDArray[Any]) -> tup
     decisions = [one.decision_function for one in responses]
     if all(one is not None and one.ndim == 1 for one in decisions):
         return as_floats(decisions)
-    return _probability(responses, classes, 1)
+    return class_column(responses, classes, 1)
 
 
-def _probability(responses: Sequence[Responses], classes: NDArray[Any], positive: int) -> tuple[Floats, ...] | None:
-    """Return the probability of one class for each part; None if a predictor gave none or lacks the class."""
+def class_column(
+    responses: Sequence[Responses], classes: NDArray[Any], positive: int, method: str = "predict_proba"
+) -> tuple[Floats, ...] | None:
+    """Return the probability, or the decision, of one class for each part.
+
+    None if a predictor gave none, or lacks the class.
+    """
     columns = []
     for one in responses:
-        answer = one.predict_proba
+        answer = getattr(one, method)
         if answer is None or answer.ndim != 2 or one.classes is None or len(one.classes) != answer.shape[1]:
             return None
         place = np.flatnonzero(np.asarray(one.classes) == classes[positive])

@@ -33,7 +33,7 @@ def findings_of(question: Question, outcome: Outcome, losses: TestLosses) -> lis
         *_of_splits(task, question.study),
         *_of_classes(task, study, losses),
         *findings_of_fits(outcome),
-        *_of_losses(study),
+        *_of_losses(study, question.learner),
         *_of_race(outcome),
         *(finding for record in losses.records for finding in interval_warnings(record, columns=task.n_columns)),
     ]
@@ -109,11 +109,18 @@ def _warnings(outcome: Outcome) -> list[Finding]:
     return found
 
 
-def _of_losses(study: Study) -> Iterator[Finding]:
-    chooses, reports = study.search.losses[0].name, study.reported[0].name
-    if study.search.tuned and chooses != reports:
-        text = f"Candidates are chosen by {chooses!r}, the learner's own loss; the risk reported is {reports!r}."
-        yield Finding(code="H301", severity="info", message=text)
+def _of_losses(study: Study, learner: Any) -> Iterator[Finding]:
+    """Yield H301 if a loss other than the reported one chooses, with the way to choose by that one."""
+    chooses, reports = study.search.losses[0], study.reported[0]
+    alike = chooses.name == reports.name or (chooses.counts_errors and reports.counts_errors)
+    if not study.search.tuned or alike or (chooses.rows is not None and chooses.rows == reports.rows):
+        return
+    where = "scoring=" if hasattr(learner, "scoring") else f"Tuned(…, loss={reports.name!r})"
+    text = (
+        f"Candidates are chosen by {chooses.name!r}, the learner's own loss; the risk reported is {reports.name!r}. "
+        f"To choose by it too, give it to the learner: {where}."
+    )
+    yield Finding(code="H301", severity="info", message=text)
 
 
 def _of_checks(checks: Sequence[KernelCheck]) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from heldout.base.options import Options
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.warnings import catch_warnings
 from heldout.engine.run import Outcome
-from heldout.engine.stream_sample import OfStream, TargetSums
+from heldout.engine.stream_sample import OfStream, SampledRows, TargetSums
 from heldout.kernels.statistics.scores import from_squares, pool_squares
 from heldout.losses import Loss, mean_loss, row_losses
 from heldout.results import constant_answer as constants
+from heldout.results.evidence import in_parts
+from heldout.results.further_losses import part_means
 from heldout.results.test_losses import pooled_score
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Verdict
@@ -26,18 +29,34 @@ from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import OUTER
 from heldout.task import Task
 
+LOOKED_BEFORE = "These test rows were looked at before, and the comparison takes no account of that."
+
 Paired = tuple[Record, Record, str]  # the records of the learner and of no model, and a description of the constant
 
 
-def against_no_model(task: Task, outcome: Outcome, record: Record, *, level: float, options: Options) -> Reference:
-    """Compare the learner with no model, as `compare` would. Without a result the Reference holds the reason."""
-    study, pool = outcome.study, options.pool
-    outer, loss = study.splits[OUTER], study.reported[0]
+def against_no_model(
+    task: Task,
+    outcome: Outcome,
+    loss: Loss,
+    record: Record,
+    *,
+    level: float,
+    options: Options,
+    sampled: SampledRows | None = None,
+) -> Reference:
+    """Compare the learner with no model, as `compare` would, by the record of any loss.
+
+    `sampled` are the rows that the record is made of, if it is the record of a sample of a stream. Without a result
+    the Reference holds the reason.
+    """
+    outer, pool = outcome.study.splits[OUTER], options.pool
     if record_value(record, pool=pool) is None:
         return Reference(reason=failed_parts(record))
     try:
         with catch_warnings(record=True):
-            if outcome.stream is None:
+            if sampled is not None:
+                found = _paired(sampled.task, sampled.outer, loss, record)
+            elif outcome.stream is None:
                 found = _paired(task, outer, loss, record)
             else:
                 found = _paired_in_stream(task, outcome.stream, outer, loss, record)
@@ -70,6 +89,14 @@ def against_no_model(task: Task, outcome: Outcome, record: Record, *, level: flo
     )
 
 
+def without_interval(reference: Reference) -> Reference:
+    """Return the comparison without its interval, p-value and verdict, after an earlier look at the test rows."""
+    if reference.value is None:
+        return reference
+    cleared: dict[str, Any] = dict.fromkeys(("low", "high", "method", "guarantee", "p"))
+    return replace(reference, **cleared, verdict=NOT_SHOWN, reason=LOOKED_BEFORE)
+
+
 def _paired(task: Task, outer: Splits, loss: Loss, record: Record) -> Paired | str:
     answered = constants.constant_answer(task, outer, loss)
     if isinstance(answered, str):
@@ -81,15 +108,15 @@ def _record(task: Task, outer: Splits, loss: Loss, record: Record, responses: Re
     """Return the losses of no model as a Record like that of the learner."""
     y, cuts = task.y[outer.held], outer.held_cuts
     weight = None if task.weight is None else task.weight[outer.held]
-    parts = [slice(int(start), int(stop)) for start, stop in pairwise(cuts)]
     rows = row_losses(loss, y, responses)
     if rows is not None and record.row_losses is not None:
-        means = [np.average(rows[part], weights=None if weight is None else weight[part]) for part in parts]
-        return replace(record, fold_losses=np.array(means), row_losses=tuple(rows[part] for part in parts))
+        return replace(record, fold_losses=part_means(rows, cuts, weight), row_losses=in_parts(outer, rows))
+    parts = [slice(int(start), int(stop)) for start, stop in pairwise(cuts)]
     cut = [cut_rows(responses, part) for part in parts]
     pooled = pooled_score(task, outer, loss, cut)
     folds = np.full(len(parts), np.nan)
-    for place, part in enumerate(parts):
+    known = np.isfinite(record.fold_losses)
+    for place, part in enumerate(parts if pooled is None or known.any() else ()):
         try:
             folds[place] = mean_loss(loss, y[part], cut[place], None if weight is None else weight[part])
         except HeldoutError:  # R² of a single row, where all rows together have one

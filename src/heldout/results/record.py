@@ -17,11 +17,13 @@ from heldout.results import tables
 from heldout.results.estimates import risk_name, scope_of, study_estimates
 from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE, counted_with, curve_of, interval_by_pairs
 from heldout.results.findings import findings_of, findings_of_fits, race_values
+from heldout.results.headline import facts_of
 from heldout.results.looks import look_at
 from heldout.results.no_model import against_no_model
 from heldout.results.selection import FOLD_PREDICTORS
 from heldout.results.study_facts import Facts, pairs_with
 from heldout.results.study_record import CURVE, Columns, Question, StudyRecord
+from heldout.results.subgroups import SUBGROUPS, subgroup_columns
 from heldout.results.test_losses import TestLosses
 from heldout.results.test_set_history import TestSetHistory, disclosed
 from heldout.risk.estimate import Estimate
@@ -52,7 +54,7 @@ def build_record(
     """
     task, study, options, level = question.task, outcome.study, question.options, question.level
     estimates = study_estimates(task, outcome, losses.records, level=level, options=options)
-    no_model = against_no_model(task, outcome, losses.records[0], level=level, options=options)
+    no_model = against_no_model(task, outcome, study.reported[0], losses.records[0], level=level, options=options)
     if outcome.stream is not None and outcome.stream.kept is None:
         estimates = _without_rows(estimates, study, losses)
         no_model = _with_reason(no_model) if _lacks_rows(no_model, losses.records[0], sampled=True) else no_model
@@ -65,6 +67,8 @@ def build_record(
         "failures": tables.failure_columns(outcome),
         "warnings": tables.warning_columns(outcome),
     }
+    if question.slices:
+        made[SUBGROUPS] = subgroup_columns(question, outcome, losses)
     if question.pairs is not None:
         estimates = interval_by_pairs(estimates, task, outcome, pairs=question.pairs, ran=extra[SPREAD])
         covers = scope_of(study, task, extrapolated=question.pairs.moves_risk)
@@ -140,6 +144,7 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
         "candidates": study.search.size,
         "losses": [loss.name for loss in study.reported],
         **({} if race is None else {"race": race}),
+        "positive": question.positive,
         "chosen_by": study.search.losses[0].name if study.search.tuned else None,
         "test": outer.recipe.words,
         "validation": outcome.account.inner,
@@ -152,6 +157,7 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
         "seed": question.seed,
         "level": question.level,
         "environment": environment(),
+        **facts_of(task, outcome),
         **({"no_predictions": f"This is a study of a stream: {NO_ROWS}"} if stream else {}),
     }
 

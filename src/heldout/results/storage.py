@@ -20,6 +20,7 @@ from heldout.base.shown import plain
 from heldout.planner.account import Line
 from heldout.planner.plan import PassRecord
 from heldout.results.estimates import Covers
+from heldout.results.metrics import Metric
 from heldout.results.study_record import StudyRecord
 from heldout.risk.estimate import Estimate, stored_values
 from heldout.risk.verdict import Reference
@@ -31,7 +32,7 @@ from heldout.splits.summary import Picture, Summary, picture_of, summarise_split
 from heldout.task import Task
 
 RESULT_FILE = archive.Format(
-    name="heldout result", words="a saved result", manifest="result.json", version=3, again="run the study again"
+    name="heldout result", words="a saved result", manifest="result.json", version=4, again="run the study again"
 )
 
 
@@ -48,6 +49,7 @@ def save_record(record: StudyRecord, splits: tuple[SavedSplits, SplitsDescriptio
         "seconds": plain(record.seconds),
         "frame": record.frame,
         "no_model": None if record.no_model is None else plain(asdict(record.no_model)),
+        "metrics": [_packed_metric(one) for one in record.metrics or ()],
         "tables": {table: archive.pack_columns(table, columns, arrays) for table, columns in record.tables.items()},
         "splits": None if splits is None else pack_splits(*splits, arrays),
     }
@@ -73,6 +75,7 @@ def load_record(path: str | Path) -> tuple[StudyRecord, tuple[SavedSplits, Split
             seconds=manifest["seconds"],
             no_model=stored.no_model,
             checks=stored.checks,
+            metrics=tuple(_unpacked_metric(one) for one in stored.metrics),
             frame=stored.frame,
         )
         if "risk" not in record.estimates:
@@ -120,6 +123,26 @@ class _Seconds(msgspec.Struct):
     spent: list[dict[str, Any]] = []
 
 
+class _StoredMetric(msgspec.Struct):
+    label: str
+    unit: str
+    estimate: dict[str, Any]
+    against: Reference
+    asked: bool
+    decides: bool
+    folds: list[float | None] = []
+
+
+def _packed_metric(metric: Metric) -> dict[str, Any]:
+    of_both = {"estimate": plain(stored_values(metric.estimate)), "against": plain(asdict(metric.against))}
+    return {**{name: getattr(metric, name) for name in ("label", "unit", "asked", "decides", "folds")}, **of_both}
+
+
+def _unpacked_metric(stored: _StoredMetric) -> Metric:
+    made = {"estimate": Estimate.from_dict(stored.estimate), "folds": tuple(stored.folds)}
+    return Metric(**{**msgspec.structs.asdict(stored), **made})
+
+
 class _StoredRecord(msgspec.Struct):
     """Declares the JSON of a saved result, which is checked when it is read."""
 
@@ -131,6 +154,7 @@ class _StoredRecord(msgspec.Struct):
     seconds: _Seconds
     frame: Literal["pandas", "polars"]
     no_model: Reference | None
+    metrics: list[_StoredMetric]
     tables: dict[str, dict[str, archive.StoredColumn]]
     splits: dict[str, Any] | None
     checks: dict[str, Any] = {}

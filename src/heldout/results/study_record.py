@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from heldout.base.findings import Finding
@@ -15,6 +17,8 @@ from heldout.engine.stream_source import Source
 from heldout.kernels.statistics.family import Family
 from heldout.results.estimates import Covers
 from heldout.results.extra_fits import PairsOfBlocks
+from heldout.results.headline import headline_of
+from heldout.results.metrics import Metric
 from heldout.results.selection import BEST_BBC, BEST_TT, FOLD_PREDICTORS
 from heldout.risk.estimate import Estimate
 from heldout.risk.verdict import Reference
@@ -26,17 +30,28 @@ CURVE = "learning curve"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slice:
+    """Holds a way to divide the rows into subgroups."""
+
+    name: str
+    codes: NDArray[np.intp]  # of each row of the task
+    labels: tuple[str, ...]  # of each code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Request:
     """Holds the unchecked arguments of a call; see :func:`heldout.evaluate`."""
 
     test: Any = None
     roles: Mapping[str, Any] = field(default_factory=dict)  # those declared of groups, time, sample_weight, strata
     loss: Any = None
+    positive: Any = None  # the class that scores of one class speak of
     level: float = 0.95
     seed: int = 0
     checks: str = "quick"  # how much is looked at for leaks and traps before the first fit
     ignore: Any = ()  # numbers of findings to leave out
     options: Options | None = None
+    slices: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,10 +84,13 @@ class Question:
     test: Any  # the strategy that drew the test splits
     pairs: PairsOfBlocks | None = None  # the extra fits of an interval that needs them
     curve: Study | None = None  # the study of a learning curve; None if not asked for
+    positive: Any = None  # the class that scores of one class speak of
+    asks_loss: bool = True  # whether anyone chose the loss; else it is what learners take by default
     checks: str = "quick"  # one of heldout.audit.study_checks.MODES
     ignore: tuple[str, ...] = ()  # numbers of findings to leave out
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
+    slices: tuple[Slice, ...] = ()
     yardsticks: Yardsticks | None = None  # the extra fits of checks="all"
 
     @property
@@ -102,9 +120,10 @@ class StudyRecord:
     frame: str = "pandas"
     no_model: Reference | None = None  # the learner against a constant answer
     checks: Mapping[str, Any] = field(default_factory=dict)  # what was looked for in the data; empty if unknown
+    metrics: tuple[Metric, ...] | None = None  # familiar scores; None until they are first asked for
 
 
-VERSION = 2
+VERSION = 3
 
 
 def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,6 +132,8 @@ def summarise(record: StudyRecord, *, findings: Iterable[Any], verdict: Mapping[
     return {
         "version": VERSION,
         "kind": "result",
+        "headline": plain(headline_of(record.about, record.metrics or (), choices_of(record))),
+        "metrics": [plain(one.as_dict()) for one in record.metrics or ()],
         "about": {"call": None, "command": None, **plain(record.about)},
         "verdict": plain(verdict),
         "risk": estimates["risk"],
@@ -149,7 +170,9 @@ def choices_of(record: StudyRecord) -> list[dict[str, Any]]:
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Convert columns to a list of rows, each a dict of plain values."""
     names = list(columns)
-    values = [plain(list(columns[name])) for name in names]
+    # Numbers are converted all at once, which is far faster than one by one.
+    fast = {name: isinstance(one, np.ndarray) and one.dtype.kind in "iufb" for name, one in columns.items()}
+    values = [plain(columns[name].tolist() if fast[name] else list(columns[name])) for name in names]
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)] if names else []
 
 

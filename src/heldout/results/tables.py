@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from heldout.base.responses import Responses
 from heldout.engine.run import Outcome
 from heldout.engine.stream_passes import Tally
-from heldout.losses import needed_methods
 from heldout.results.test_losses import TestLosses
 from heldout.search.search import Search
 from heldout.study.answers import PanelTable, mean_over_parts
@@ -150,8 +149,9 @@ def prediction_columns(task: Task, outcome: Outcome, losses: TestLosses) -> Colu
         **_split_columns("y", task.y[every]),
         **_split_columns("predict", np.concatenate([np.asarray(one.predict) for one in responses])),
     }
-    if any("predict_proba" in alternatives for alternatives in needed_methods(study.reported)):
-        columns.update(_probability_columns(task, responses))
+    if task.weight is not None:
+        columns["sample_weight"] = task.weight[every]
+    columns.update(_probability_columns(task, responses))
     decisions = [one.decision_function for one in responses]
     if all(one is not None and one.ndim == 1 for one in decisions):
         columns["decision_function"] = np.concatenate([np.asarray(one) for one in decisions])

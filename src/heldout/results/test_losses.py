@@ -14,8 +14,8 @@ from heldout.base.responses import Responses
 from heldout.base.rowkeys import Rows
 from heldout.engine.run import Outcome
 from heldout.engine.stream_passes import Tally
-from heldout.engine.stream_sample import OfStream, SampledRows
-from heldout.losses import Loss, family_of, is_pooled, parts_score, pool_score, row_losses
+from heldout.engine.stream_sample import SampledRows
+from heldout.losses import AREA, Loss, family_of, is_pooled, parts_score, pool_score, row_losses
 from heldout.results import evidence
 from heldout.risk.estimate import Estimate, EstimateInfo, Interval, LossRange, user_estimate
 from heldout.risk.intervals.auc import area_influences
@@ -26,6 +26,8 @@ from heldout.splits.drawn import Splits
 from heldout.study.answers import Rows as RowLosses
 from heldout.study.study import OUTER, TEST, Study
 from heldout.task import Task
+
+RANKING = ("predict_proba", "decision_function")  # the responses that AUC of several classes ranks rows by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,9 +59,13 @@ def read_test_losses(task: Task, outcome: Outcome, *, seed: int = 0, candidate: 
     """
     everywhere = evidence.fold_predictor_responses(outcome)
     parts = tuple(_tested_parts(task, outcome, {one.part: one for one in everywhere}, candidate))
-    records = [
-        _record(task, outcome, number, parts, everywhere=everywhere) for number in range(len(outcome.study.reported))
-    ]
+    records = []
+    for number, loss in enumerate(outcome.study.reported):
+        known = [(one.losses[number], one.row_losses[number]) for one in parts]
+        record = record_of(task, outcome, loss, parts, known=known, everywhere=everywhere)
+        if outcome.stream is not None:
+            record = record_of_stream(record, outcome, loss, task, pooled=outcome.stream.pooled[number])
+        records.append(record)
     return TestLosses(parts=parts, records=tuple(replace(record, seed=seed) for record in records))
 
 
@@ -82,27 +88,29 @@ def _tested_parts(
             yield TestedPart(part=part, losses=losses, row_losses=rows, responses=responses)
 
 
-def _record(
+def record_of(
     task: Task,
     outcome: Outcome,
-    number: int,
+    loss: Loss,
     parts: Sequence[TestedPart],
     *,
+    known: Sequence[tuple[float, Floats | None]],
     everywhere: Sequence[evidence.FoldResponses],
 ) -> Record:
-    """Build the record of one reported loss."""
+    """Build the record of one loss, whose value and row losses are `known` for each tested part."""
     study = outcome.study
-    outer, loss = study.splits[OUTER], study.reported[number]
+    outer = study.splits[OUTER]
     folds = np.full(outer.parts, np.nan)
     rows: list[Floats | None] = [None] * outer.parts
-    for tested in parts:
-        folds[tested.part], rows[tested.part] = tested.losses[number], tested.row_losses[number]
-    known = tuple(one for one in rows if one is not None)
-    kept = known if len(known) == outer.parts else None
+    for tested, (value, losses) in zip(parts, known, strict=True):
+        folds[tested.part], rows[tested.part] = value, losses
+    there = tuple(one for one in rows if one is not None)
+    kept = there if len(there) == outer.parts else None
     answered = tuple(one.responses for one in parts if one.responses is not None)
     responses = answered if len(answered) == outer.parts and not isinstance(outer, CellSplits) else None
-    answers = None if responses is None else evidence.answers_of(task, outer, loss, responses, _only_estimator(study))
-    record = Record(
+    told = None if responses is None else _without_recorded(responses, loss, study.everywhere.recorded)
+    answers = None if told is None else evidence.answers_of(task, outer, loss, told, _only_estimator(study))
+    return Record(
         **recipe_of(task, study, loss),
         fold_losses=folds,
         row_losses=kept,
@@ -112,7 +120,17 @@ def _record(
         elsewhere=None if answers is None or outer.parts == 1 else evidence.elsewhere_of(task, loss, everywhere),
         least_squares=all(evidence.is_least_squares(family.estimator) for family in study.search.families),
     )
-    return record if outcome.stream is None else _record_of_stream(record, outcome.stream, study, number, task)
+
+
+def _without_recorded(responses: Sequence[Responses], loss: Loss, recorded: tuple[str, ...]) -> Sequence[Responses]:
+    """Return the responses without those that are recorded for familiar scores alone, unless this loss needs them.
+
+    An interval is then the same whether or not other scores are shown beside it.
+    """
+    if not recorded or any(recorded[0] in alternatives for alternatives in loss.methods):
+        return responses
+    cleared: dict[str, Any] = {recorded[0]: None}
+    return [replace(one, **cleared) for one in responses]
 
 
 def _only_estimator(study: Study) -> Any:
@@ -120,18 +138,20 @@ def _only_estimator(study: Study) -> Any:
     return families[0].estimator if len(families) == 1 else None
 
 
-def _record_of_stream(record: Record, stream: OfStream, study: Study, number: int, task: Task) -> Record:
-    """Add to the record of a stream what its kept rows or its sampled rows give."""
-    loss, value, sampled = study.reported[number], stream.pooled[number], stream.sampled
-    if value is not None:
-        record = replace(record, pooled=PooledScore(value=value))
+def record_of_stream(record: Record, outcome: Outcome, loss: Loss, task: Task, *, pooled: float | None) -> Record:
+    """Add to the record of a stream what its kept rows or its sampled rows give, and its score of all rows together."""
+    assert outcome.stream is not None
+    stream, study = outcome.stream, outcome.study
+    sampled = stream.sampled
+    if pooled is not None:
+        record = replace(record, pooled=PooledScore(value=pooled))
     kept = stream.kept is not None and all(one.predicted for one in stream.kept)
     if stream.kept is not None and kept:
         record = replace(record, rows=tuple(np.concatenate(one.rows).astype(np.intp) for one in stream.kept))
         record = record if task.classification else _with_numbers(record, stream.kept, loss)
     if sampled is None or np.isnan(record.fold_losses).any():  # a failed loss has no row losses either
         return record
-    sample = _record_of_sample(record, sampled, study, number)
+    sample = record_of_sample(record, sampled, study, loss)
     if not kept:
         return replace(record, sample=replace(sample, share=len(sampled.task) / task.size))
     if task.classification and len(sampled.task) == task.size:  # only the sample has probabilities
@@ -149,9 +169,9 @@ def _with_numbers(record: Record, kept: Sequence[Tally], loss: Loss) -> Record:
     return replace(record, answers=Answers(truth=evidence.as_floats(truth), predicted=evidence.as_floats(predicted)))
 
 
-def _record_of_sample(record: Record, sampled: SampledRows, study: Study, number: int) -> Record:
+def record_of_sample(record: Record, sampled: SampledRows, study: Study, loss: Loss) -> Record:
     """Build the record of the sampled rows of a stream, with all responses on them."""
-    loss, task, outer = study.reported[number], sampled.task, sampled.outer
+    task, outer = sampled.task, sampled.outer
     rows = evidence.in_parts(outer, outer.held)
     losses = [row_losses(loss, task.y[held], one) for held, one in zip(rows, sampled.held, strict=True)]
     known = tuple(one for one in losses if one is not None)
@@ -287,19 +307,47 @@ def pooled_score(task: Task, outer: Splits, loss: Loss, responses: Sequence[Resp
     if loss.asks_predictor or not _has_rules(loss, task):
         return None
     if family_of(loss) == "auc":
-        return _mean_area(task, y, responses, weights)
+        return _mean_area(task, y, evidence.ranking_scores(responses, np.asarray(task.classes)), weights, code=1)
+    if loss.scorer is AREA:
+        return _mean_area_of_rest(task, y, responses, weights)
     return (pool_score if is_pooled(loss) else parts_score)(loss, y, responses, weights)
 
 
 def _mean_area(
-    task: Task, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
+    task: Task,
+    y: Sequence[NDArray[Any]],
+    scores: Sequence[Floats] | None,
+    weights: Sequence[Floats] | None,
+    *,
+    code: int,
 ) -> PooledScore | None:
-    """Return minus the mean ROC AUC over the parts, with the influence of each row; None if a part lacks a class."""
-    classes = np.asarray(task.classes)
-    scores, positive = evidence.ranking_scores(responses, classes), evidence.as_floats([one == classes[1] for one in y])
+    """Return minus the mean ROC AUC of one class over the parts, with the influence of each row.
+
+    None without scores, or if a part lacks the class or all others.
+    """
+    positive = evidence.as_floats([one == np.asarray(task.classes)[code] for one in y])
     masses = [np.ones(len(one)) for one in y] if weights is None else weights
-    both = all(mass[one == code].any() for mass, one in zip(masses, positive, strict=True) for code in (0, 1))
+    both = all(mass[one == side].any() for mass, one in zip(masses, positive, strict=True) for side in (0, 1))
     if scores is None or not both:
         return None
     area, influence = area_influences(scores, positive, weights, grouped=task.groups is not None)
     return PooledScore(value=-area, influence=tuple(-part for part in influence))
+
+
+def _mean_area_of_rest(
+    task: Task, y: Sequence[NDArray[Any]], responses: Sequence[Responses], weights: Sequence[Floats] | None
+) -> PooledScore | None:
+    """Return the mean over classes of minus the ROC AUC of each against all others, with the influence of each row."""
+    areas = list[PooledScore]()
+    for code in range(len(np.asarray(task.classes))):
+        columns = (evidence.class_column(responses, np.asarray(task.classes), code, method) for method in RANKING)
+        scores = next((one for one in columns if one is not None), None)
+        area = _mean_area(task, y, scores, weights, code=code)
+        if area is None:
+            return None
+        areas.append(area)
+    influences = zip(*(one.influence or () for one in areas), strict=True)
+    return PooledScore(
+        value=float(np.mean([one.value for one in areas])),
+        influence=tuple(np.mean(of_classes, axis=0) for of_classes in influences),
+    )

@@ -24,12 +24,13 @@ from heldout.base.words import clipped
 from heldout.journal.identity import identify
 from heldout.losses import Loss
 from heldout.results.estimates import RISK, risk_name
+from heldout.results.no_model import without_interval
 from heldout.results.study_record import Question, StudyRecord
 from heldout.results.test_losses import TestLosses
 from heldout.risk import earlier_looks
 from heldout.risk.estimate import Estimate
 from heldout.risk.record import Record
-from heldout.risk.verdict import NOT_SHOWN, Reference
+from heldout.risk.verdict import Reference
 from heldout.splits.drawn import Splits
 from heldout.study.study import OUTER
 
@@ -168,11 +169,7 @@ def _against(reference: Reference | None, history: TestSetHistory, *, withheld: 
     """Clear the comparison with no model after a coarse answer, and its interval and p-value after an earlier look."""
     if reference is None or withheld:
         return None if reference is None else Reference(reason="The results of single rows are withheld.")
-    if not history.past or reference.value is None:
-        return reference
-    why = "These test rows were looked at before, and the comparison takes no account of that."
-    cleared: dict[str, Any] = dict.fromkeys(("low", "high", "method", "guarantee", "p"))
-    return replace(reference, **cleared, verdict=NOT_SHOWN, reason=why)
+    return without_interval(reference) if history.past else reference
 
 
 def enter_looks(record: StudyRecord, question: Question, losses: TestLosses, history: TestSetHistory) -> None:

@@ -159,3 +159,26 @@ def _as_number(value: Any, name: str) -> float:
         Sentence("{} cannot order {}={!r}, which is not a number.", ONE_SE, name, value),
         "Say what is simple with simplest=: a function of a candidate's parameters, the smaller the simpler.",
     )
+
+
+# Kinds of models by the module that defines them, the simplest first. Within a kind heldout knows no order.
+_KINDS: tuple[tuple[str, ...], ...] = (
+    ("sklearn.dummy",),
+    ("sklearn.linear_model", "sklearn.discriminant_analysis", "sklearn.naive_bayes", "sklearn.cross_decomposition"),
+    ("sklearn.tree", "sklearn.neighbors"),
+    ("sklearn.svm", "sklearn.kernel_ridge", "sklearn.gaussian_process"),
+    ("sklearn.ensemble._forest", "sklearn.ensemble._bagging"),
+    ("sklearn.ensemble", "lightgbm", "xgboost", "catboost"),
+)
+
+
+def rank_of_learner(search: Search) -> int | None:
+    """Return how simple the models of a learner are, as a rank; None for several families and unknown models."""
+    if len(search.families) > 1:
+        return None
+    model = search.families[0].estimator
+    while getattr(model, "steps", None):
+        model = model.steps[-1][1]
+    module = type(model).__module__
+    found = [rank for rank, names in enumerate(_KINDS) if module.startswith(names)]
+    return found[0] if found else None

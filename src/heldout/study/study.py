@@ -35,7 +35,8 @@ OUTER = "outer"  # the test splits
 FINAL = "final"  # the choice made on all rows
 BLOCKS = "blocks"  # blocks that are left out in pairs
 # The first of these methods that a predictor has is called. The last is no method: it marks the request as optional.
-PROBABILITIES = ("predict_proba", "predict", "if sound")
+OPTIONAL = "if sound"
+PROBABILITIES, DECISIONS = ("predict_proba", "predict", OPTIONAL), ("decision_function", "predict", OPTIONAL)
 
 
 class TrainRef(NamedTuple):
@@ -90,12 +91,14 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Everywhere:
-    """Declares the extra predictions, for intervals alone, that the predictors of test parts make."""
+    """Declares the extra predictions, for intervals and familiar scores, that the predictors of test parts make."""
 
     parts: tuple[int, ...] = ()  # test parts whose predictors also answer the rows of EVERYWHERE
     probabilities: bool = False  # they give probabilities there, whatever the losses need
     tests_too: bool = False  # and also on the test rows of every part
     words: str = ""  # the same as text, or why there are none
+    recorded: tuple[str, ...] = ()  # PROBABILITIES or DECISIONS: on test rows, for familiar scores and tables alone
+    unrecorded: str = ""  # why there are none of these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -277,9 +280,10 @@ def losses_by_level(study: Study) -> dict[str, tuple[Loss, ...]]:
     losses = {level: study.losses_at(level) for level in (TEST, VALIDATION, SPREAD)}
     methods = (PROBABILITIES,) if study.everywhere.probabilities else needed_methods(study.reported)
     nothing = Loss(name=EVERYWHERE, methods=methods, sign=1, low=0.0, high=0.0, rows=no_loss)
-    if study.everywhere.tests_too:
+    wish = PROBABILITIES if study.everywhere.tests_too else study.everywhere.recorded
+    if wish:
         first, *rest = study.reported
-        losses[TEST] = (replace(first, methods=(*first.methods, PROBABILITIES)), *rest)
+        losses[TEST] = (replace(first, methods=(*first.methods, wish)), *rest)
     return {**losses, EVERYWHERE: (nothing,)}
 
 

@@ -72,6 +72,18 @@ def pool_squares(loss: Loss, parts: Sequence[tuple[float, float, int]], spread: 
     return take(errors, spread, sum(count for _, _, count in parts))
 
 
+def converted(loss: Loss, other: Loss) -> FromSquares | None:
+    """Return the function that turns a value of one loss into that of another, by the sum of squared errors.
+
+    It takes the value, the sum of squares of y about its mean, and the number of rows. None if a sum of squares does
+    not give both.
+    """
+    first, second = from_squares(loss), from_squares(other)
+    if first is None or second is None:
+        return None
+    return lambda value, spread, count: second(_BACK[first](value, spread, count), spread, count)
+
+
 def all_from_squares(losses: Sequence[Loss], *, classification: bool) -> bool:
     """Return whether these losses need no second pass over the rows."""
     return not classification and all(from_squares(loss) is not None for loss in losses)

@@ -57,19 +57,21 @@ def area_influences(
 
 
 def _right_pairs(scores: Floats, y: NDArray[np.bool_], mass: Floats) -> tuple[float, Floats]:
-    """Return the AUC, and for each row the share of the other class's weight that it is ranked correctly against."""
-    right = np.empty(len(scores))
-    right[y] = _mass_below(scores[y], scores[~y], mass[~y]) / np.sum(mass[~y])
-    right[~y] = 1 - _mass_below(scores[~y], scores[y], mass[y]) / np.sum(mass[y])
+    """Return the AUC, and for each row the share of the other class's weight that it is ranked correctly against.
+
+    Ties count half. One sort serves both classes, because this is most of the work.
+    """
+    order = np.argsort(scores, kind="stable")
+    ordered, positive = scores[order], y[order]
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # the last row of each tied score
+    tie = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=-1))
+    below = np.empty(len(scores))
+    for of_class in (False, True):  # the weight of the other class below each row
+        reached = np.append(0.0, np.cumsum(np.where(positive == of_class, 0.0, mass[order]))[ends])
+        own = positive == of_class
+        below[order[own]] = ((reached[:-1] + reached[1:]) / 2)[tie[own]]
+    right = np.where(y, below / np.sum(mass[~y]), 1 - below / np.sum(mass[y]))
     return float(np.average(right[y], weights=mass[y])), right
-
-
-def _mass_below(scores: Floats, others: Floats, mass: Floats) -> Floats:
-    """Return for each score the total weight of `others` with a lower score; ties count half."""
-    order = np.argsort(others, kind="stable")
-    reached = np.concatenate([[0.0], np.cumsum(mass[order])])
-    lower, same = (reached[np.searchsorted(others[order], scores, side=side)] for side in ("left", "right"))
-    return np.asarray((lower + same) / 2, dtype=np.float64)
 
 
 def _per_class(y: NDArray[np.bool_], mass: Floats) -> Floats:

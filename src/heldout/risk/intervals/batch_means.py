@@ -53,16 +53,27 @@ def effective_rows(losses: Floats) -> float:
 
 
 def in_time(record: Record) -> Floats:
-    """Return the losses of all rows in the order of time, whereas a record keeps each part in the order of the task."""
-    assert record.row_losses is not None
-    losses = end_to_end(record.row_losses)
+    """Return the losses of all rows in the order of time, whereas a record keeps each part in the order of the task.
+
+    Of a score of whole sets they are the influences of rows, whose mean is 0.
+    """
+    known = _known(record)
+    assert known is not None
+    losses = end_to_end(known)
     return losses if record.order is None else losses[np.argsort(np.concatenate(record.order), kind="stable")]
+
+
+def _known(record: Record) -> tuple[Floats, ...] | None:
+    """Return the losses of rows, or the influence of each row on a score of whole sets; None if neither is known."""
+    if record.row_losses is not None or record.pooled is None or record.pooled.blocks is not None:
+        return record.row_losses
+    return record.pooled.influence
 
 
 def _refusal(record: Record) -> str | None:
     if not record.timed:
         return "it is for rows that follow each other in time"
-    if record.row_losses is None:
+    if _known(record) is None:
         return "this score belongs to whole sets and has no losses of single rows"
     if record.weights is not None:
         return "the rows have weights, and it counts each row once"
@@ -81,7 +92,8 @@ def _refusal(record: Record) -> str | None:
 def _spread(record: Record) -> Spread:
     means = _means(in_time(record))
     error = standard_deviation(means) / sqrt(BATCHES)
-    return Spread(mean=float(np.mean(means)), error=error, freedom=BATCHES - 1)
+    middle = record.pooled.value if record.row_losses is None and record.pooled is not None else 0.0
+    return Spread(mean=middle + float(np.mean(means)), error=error, freedom=BATCHES - 1)
 
 
 BATCH_MEANS = Method(
