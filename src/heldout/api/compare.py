@@ -32,7 +32,7 @@ from heldout.results.study_facts import YARDSTICKS
 from heldout.results.study_record import VERSION, Question, Request, StudyRecord, Yardsticks, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
-from heldout.results.test_set_history import history_of
+from heldout.results.test_set_history import LOOKED_BEFORE, history_of
 from heldout.risk.comparison.leaders import against_best, simplest_of
 from heldout.risk.comparison.over_datasets import RankedPair
 from heldout.risk.comparison.pairs import compare_records
@@ -44,12 +44,6 @@ from heldout.search.simplicity import rank_of_learner
 from heldout.splits import as_strategy
 from heldout.study.study import OUTER
 
-LOOKED_BEFORE = Finding(
-    code="H402",
-    severity="warning",
-    message="These test rows were looked at before. The intervals of differences take no account of that: they hold "
-    "for learners that were decided on without it.",
-)
 EACH_OTHER = Yardsticks(studies={}, without=dict.fromkeys(YARDSTICKS, "the learners are held against each other"))
 
 
@@ -98,12 +92,8 @@ class Comparison(Reported):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        found = [
-            replace(one, message=f"{name}: {one.message}") if one.code.startswith("H7") else one  # about one learner
-            for name, result in self.results.items()
-            for one in result.findings
-            if one.severity != "info"
-        ]
+        grave = [(name, one) for name, got in self.results.items() for one in got.findings if one.severity != "info"]
+        found = [replace(one, message=f"{name}: {one.message}") if one.code > "H7" else one for name, one in grave]
         return tuple(dict.fromkeys((*found, *self.remarks)))
 
     @property
@@ -238,8 +228,8 @@ def compare(
     ----------
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. A list gets the names of its classes.
-    X, y, test, groups, time, sample_weight, strata, positive, slices, seed, jobs, backend, progress, checks, ignore
-        and options. As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits. The data are looked at once.
+    X, y and all that is not below
+        As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits; the data are looked at once.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
     level : float

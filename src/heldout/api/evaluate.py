@@ -71,12 +71,10 @@ def evaluate(
     learner : estimator
         Any scikit-learn estimator or Pipeline, a :class:`~heldout.Tuned` (then this is nested), a ``GridSearchCV`` or
         ``RandomizedSearchCV``, or ``FrozenEstimator(model)`` for a predictor already fitted.
-    X, y : array-like
-        The data: numpy, scipy sparse, pandas or polars. With a frame, `y` and the roles may name columns. A path of a
-        .csv or .tsv file is read; a Parquet file or folder, or a Dask data frame, may be larger than memory and is
-        read in passes, for learners with sufficient statistics: see docs/streaming.md.
-    target : str, optional
-        Another name for `y`, where it names a column.
+    X, y, target : array-like
+        The data: numpy, scipy sparse, pandas or polars. With a frame, `y` (or `target`) and the roles may name columns. A
+        path of a .csv or .tsv file is read; a Parquet file or folder, or a Dask data frame, may be larger than memory
+        and is read in passes, for learners with sufficient statistics: see docs/streaming.md.
     test : int, splitter or pairs of row arrays, optional
         Which rows are held out to estimate the risk. None: ``KFold(5)``, or ``Forward(5)`` when time is declared.
     groups, time, sample_weight, strata : array-like or column name, optional
@@ -94,8 +92,7 @@ def evaluate(
         Where the fits are done. None decides by how long they take, here or on local processes; the numbers are the
         same everywhere.
     journal : path, optional
-        A file that keeps every finished answer, such as "study.db". The same call goes on where it was ended, or
-        answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
+        A file that keeps every finished answer, such as "study.db", so that the same call goes on: docs/journal.md.
     checks, ignore : "quick", "all" or "none", and numbers of findings to leave out
         What is looked for in the data and in the study: what costs little, also what takes fits of its own, or nothing.
     progress, options : "auto" or bool, Options, optional

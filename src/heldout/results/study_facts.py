@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 
-from heldout.base.words import number, share
+from heldout.base.words import share
 from heldout.engine.run import Outcome
 from heldout.results.evidence import is_least_squares
 from heldout.results.study_record import Columns, Question
@@ -144,7 +144,8 @@ class Facts:
         record = self.record
         if record.family == "zero_one":
             return [share(1 - (value - record.low)) for value in values]
-        return [number(sqrt(value) if record.family == "squared" else record.sign * value) for value in values]
+        shown = [sqrt(value) if record.family == "squared" else record.sign * value for value in values]
+        return [f"{float(f'{value:.3g}'):,g}" for value in shown]
 
     @property
     def measure(self) -> str:
