@@ -219,7 +219,8 @@ class Exact(ClassifierMixin, BaseEstimator):
 def test_responses_that_are_no_plain_data_are_not_kept_and_that_is_said(journal: Path):
     X, y = np.eye(20)[:, :3], np.array([Decimal(0), Decimal(1)] * 10, dtype=object)
     result = run(Exact(), (X, y), journal)
-    assert [finding.code for finding in result.findings if finding.code < "H7"] == ["H601", "H503"]  # rows of zeros
+    # Rows of zeros are equal.
+    assert [finding.code for finding in result.findings if finding.code < "H7"] == ["H601", "H503"]
     assert "an array that holds Decimal" in result.findings[1].message
 
 

@@ -329,7 +329,7 @@ def test_later_blocks_that_are_worse_say_what_to_expect() -> None:
     found = said(result, "H709")
     assert found.startswith("warning: Later blocks are worse: RMSE ")
     blocks = np.sqrt(result.folds["squared"].to_numpy())
-    assert f"Expect {blocks[-1]:.4g} or worse, not {np.sqrt(np.mean(blocks**2)):.4g}" in found
+    assert f"Expect {blocks[-1]:.3g} or worse, not {np.sqrt(np.mean(blocks**2)):.3g}" in found
     assert "by chance one of 120 studies is so" in found
 
 

@@ -42,12 +42,6 @@ from heldout.splits import as_strategy
 from heldout.study.in_words import splits_words
 from heldout.study.study import OUTER
 
-LOOKED_BEFORE = Finding(
-    code="H402",
-    severity="warning",
-    message="These test rows were looked at before. The intervals of differences take no account of that: they hold "
-    "for learners that were decided on without it.",
-)
 EACH_OTHER = Yardsticks(studies={}, without=dict.fromkeys(YARDSTICKS, "the learners are held against each other"))
 
 
@@ -96,12 +90,8 @@ class Comparison(Reported):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        found = [
-            replace(one, message=f"{name}: {one.message}") if one.code.startswith("H7") else one  # about one learner
-            for name, result in self.results.items()
-            for one in result.findings
-            if one.severity != "info"
-        ]
+        grave = [(name, one) for name, got in self.results.items() for one in got.findings if one.severity != "info"]
+        found = [replace(one, message=f"{name}: {one.message}") if one.code > "H7" else one for name, one in grave]
         return tuple(dict.fromkeys((*found, *self.remarks)))
 
     @property
@@ -230,9 +220,8 @@ def compare(
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. In a list, names of the catalogue are their own
         names, and estimators get those of their classes.
-    X, y, target, test, groups, time, sample_weight, strata, positive, slices, seed, jobs, backend, progress, checks,
-    ignore, options
-        As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits. The data are looked at once.
+    X, y and all that is not below
+        As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits; the data are looked at once.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
     level : float
@@ -262,18 +251,8 @@ def compare(
     check_rope(rope)
     name = checked_name(name)  # of the comparison alone: its parts may be known by another
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(
-        test=test,
-        roles=roles,
-        loss=loss,
-        positive=positive,
-        slices=slices,
-        level=level,
-        seed=seed,
-        checks=checks,
-        ignore=ignore,
-        options=options,
-    )
+    asked = {"test": test, "roles": roles, "loss": loss, "positive": positive, "slices": slices, "level": level}
+    request = Request(**asked, seed=seed, checks=checks, ignore=ignore, options=options)
     named = named_learners(learners)
     questions = ask_all(named, X, target_of(y, target), request)
     options = next(iter(questions.values())).options

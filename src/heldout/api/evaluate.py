@@ -96,13 +96,10 @@ def evaluate(
         same everywhere.
     journal : path, optional
         A file that keeps every finished answer, such as "study.db", for the same call and larger ones: docs/journal.md.
+    checks, ignore : "quick", "all" or "none", and numbers of findings to leave out
+        What is looked for in the data and in the study: what costs little, also what takes fits of its own, or nothing.
     progress, options : "auto" or bool, Options, optional
         A bar for runs that last; less used switches.
-    checks : "quick", "all" or "none"
-        What is looked for in the data, as :func:`heldout.check` does, and in the study: what costs little, also what
-        takes time or fits of its own (see :func:`heldout.explain`), or nothing. ``result.findings`` has what was found.
-    ignore : str or sequence of str
-        Numbers of findings to leave out, such as "H603,H703": docs/findings.md.
     name : str, optional
         What to call the study, in reports and in lists of studies.
 
@@ -124,19 +121,8 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(
-        test=test,
-        roles=roles,
-        loss=loss,
-        positive=positive,
-        slices=slices,
-        level=level,
-        seed=seed,
-        checks=checks,
-        ignore=ignore,
-        options=options,
-        name=name,
-    )
+    asked = {"test": test, "roles": roles, "loss": loss, "positive": positive, "slices": slices, "level": level}
+    request = Request(**asked, seed=seed, checks=checks, ignore=ignore, options=options, name=name)
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=bar, journal=journal, options=question.options)
     return run_question(question, how)
@@ -286,7 +272,15 @@ def plan_of_question(question: Question) -> Account:
         notes.append(importance_price(task, study, options.importance))
     for name, beside in question.extra.items():
         account = merge_accounts(account, account_of(*beside, options), words=name)
-    return replace(account, notes=(*account.notes, *(note for note in notes if note is not None)))
+    notes.append(_CHECKS[question.checks])
+    return replace(account, notes=(*account.notes, *filter(None, notes)))
+
+
+_CHECKS = {
+    "quick": "checks: leaks and traps in the data are looked for first, for about a tenth of the study",
+    "all": "checks: all leaks and traps that heldout check knows are looked for first",
+    "none": None,
+}
 
 
 def _best_validation_note(study: Study, task: Task, account: Account, options: Options) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from heldout.audit.check_table import read_column
+from heldout.audit.check_table import read_columns
 from heldout.base.errors import named_line
 from heldout.base.findings import Finding
 from heldout.base.words import number
@@ -229,19 +229,16 @@ def _levels(facts: Facts) -> Seen:
     if facts.outcome.stream is not None or task.container in ("sparse", "objects"):
         raise NotLooked("X is no table of columns in memory")
     drawn = facts.draw(len(rows))
-    X, found = take_rows(task.X, rows[drawn]), []
-    few = take_rows(X, np.arange(min(100, len(drawn))))
-    for position in range(min(task.n_columns or 0, MOST_COLUMNS)):
-        if read_column(few, position).distinct <= MOST_LEVELS:
-            one = read_column(X, position)
-            counts = np.bincount(one.codes[one.codes >= 0], minlength=1)
-            if 2 <= len(counts) <= MOST_LEVELS:
-                found.append((one, np.where(counts[one.codes] >= FEWEST_OF_LEVEL, one.codes, -1)))
+    X = take_rows(task.X, rows[drawn])
+    first = read_columns(take_rows(X, np.arange(min(100, len(drawn)))), range(min(task.n_columns or 0, MOST_COLUMNS)))
+    few = read_columns(X, [one.position for one in first if one.distinct <= MOST_LEVELS])
+    few = [one for one in few if 2 <= one.distinct <= MOST_LEVELS]
+    levels = [np.where(one.counts[one.codes] >= FEWEST_OF_LEVEL, one.codes, -1) for one in few]
     losses = np.concatenate(parts)[drawn]
-    far = far_level(losses, [codes for _, codes in found], seed=facts.question.seed, matters=STRONGLY)
+    far = far_level(losses, levels, seed=facts.question.seed, matters=STRONGLY)
     if far is None:
         return None
-    seen, codes = found[far.column]
+    seen, codes = few[far.column], levels[far.column]
     cells = X[:, seen.position] if isinstance(X, np.ndarray) else as_array(column(X, seen.position))
     own, rest = facts.told(far.mean, far.rest)
     return INFO, (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 
-from heldout.base.words import number, share
+from heldout.base.words import share
 from heldout.engine.run import Outcome
 from heldout.results.evidence import is_least_squares
 from heldout.results.study_record import Columns, Question
@@ -25,7 +25,6 @@ from heldout.risk.record import Floats, Record
 from heldout.risk.uneven import row_errors
 from heldout.risk.verdict import Reference
 from heldout.search.search import Family
-from heldout.study.answers import mean_over_parts
 
 MOST_CANDIDATES, MOST_ROWS = 5_000, 1_000  # looked at; rows are drawn from more
 LINEAR = ("LogisticRegression", "RidgeClassifier", "LinearSVC", "LinearDiscriminant", "SGDClassifier", "Perceptron")
@@ -97,17 +96,20 @@ class Facts:
         Each validation part compares what the other parts would choose, so chance alone makes no gain. The standard
         errors of the gain and of the loss come with it, as means over choices, since these share rows.
         """
-        each, every = [], np.ones(len(others), dtype=bool)
+        each = []
         for _, losses, weights in self.choices:
-            both = np.empty((2, losses.shape[1]))
-            for part in range(losses.shape[1]):
-                rest = mean_over_parts(
-                    np.delete(losses, part, axis=1), None if weights is None else np.delete(weights, part)
-                )
-                both[:, part] = [losses[_least(rest, among), part] for among in (others, every)]
+            shares = np.ones(losses.shape[1]) if weights is None else weights
+            sums = losses @ shares
+            if not np.isfinite(sums[others]).any():
+                raise NotLooked("fits of the candidates in question failed")
+            rest = np.where(
+                np.isfinite(sums)[:, None], sums[:, None] - losses * shares, np.inf
+            )  # what other parts choose by
+            picked = [np.where(among, rest, np.inf).argmin(axis=0) for among in (others[:, None], True)]
+            both = np.stack([losses[best, np.arange(len(shares))] for best in picked])
             both[0] -= both[1]
-            errors = both.std(axis=1, ddof=1) / sqrt(both.shape[1])
-            each.append((float(mean_over_parts(both[:1], weights)[0]), *errors))
+            errors = both.std(axis=1, ddof=1) / sqrt(len(shares))
+            each.append((float(np.average(both[0], weights=shares)), *errors))
         gain, error, of_loss = np.mean(each, axis=0).tolist()
         return gain, error, of_loss
 
@@ -142,7 +144,8 @@ class Facts:
         record = self.record
         if record.family == "zero_one":
             return [share(1 - (value - record.low)) for value in values]
-        return [number(sqrt(value) if record.family == "squared" else record.sign * value) for value in values]
+        shown = [sqrt(value) if record.family == "squared" else record.sign * value for value in values]
+        return [f"{float(f'{value:.3g}'):,g}" for value in shown]
 
     @property
     def measure(self) -> str:
@@ -183,12 +186,6 @@ def pairs_with(question: Question, extra: Mapping[str, Outcome], record: Record)
         both = {"this learner": record, name: other}
         (found[name],) = compare_records(both, level=question.level, pool=options.pool, interval=options.interval)
     return found
-
-
-def _least(means: Floats, among: NDArray[np.bool_]) -> int:
-    if not np.isfinite(means[among]).any():
-        raise NotLooked("fits of the candidates in question failed")
-    return int(np.nanargmin(np.where(among, means, np.nan)))
 
 
 def last_step(estimator: Any) -> tuple[str, Any]:

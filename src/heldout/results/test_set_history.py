@@ -40,6 +40,12 @@ FROM_TEST_LOSSES = (
     *("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H309"),
     *("H704", "H705", "H706", "H707", "H708", "H709", "H710", "H711"),
 )
+LOOKED_BEFORE = Finding(
+    code="H402",
+    severity="warning",
+    message="These test rows were looked at before. The intervals of differences take no account of that: they hold "
+    "for learners that were decided on without it.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
