@@ -31,7 +31,7 @@ from heldout.results.study_facts import YARDSTICKS
 from heldout.results.study_record import VERSION, Question, Request, Yardsticks, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
-from heldout.results.test_set_history import history_of
+from heldout.results.test_set_history import LOOKED_BEFORE, history_of
 from heldout.risk.comparison.over_datasets import RankedPair
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Pair, verdict_of_comparison
