@@ -21,7 +21,7 @@ from heldout.base.registered import registered
 from heldout.base.rowkeys import derive
 from heldout.base.shown import plain
 from heldout.kernels.scoring import ask_responses
-from heldout.losses import Loss, call_scorer, mean_loss, label_and_unit, needed_methods, own_losses, resolve_losses
+from heldout.losses import Loss, call_scorer, label_and_unit, mean_loss, needed_methods, own_losses, resolve_losses
 from heldout.models.model import ModelParts
 from heldout.report.show import as_html
 from heldout.results.corrections import tuning_estimates
