@@ -110,7 +110,7 @@ def shown(value: Any, metric: Metric, *, share: bool = True, sign: bool = False)
     digits = digits_of(metric["low"], metric["high"])
     if metric["unit"] == "share" and share:
         return percent(value, 3 if digits is None else digits)
-    if metric["unit"] != "target" and digits == 4:
+    if metric["unit"] != "target" and (digits == 4 or (digits is None and abs(value) >= 0.01)):
         digits = 3  # a table of scores has three decimals, as far as they show the width of the interval
     return rounded(value, digits, sign=sign)
 

@@ -6,6 +6,7 @@ import re
 
 GLOSSARY = {
     "AUC": "the chance that a row of the class gets a higher score than a row of another; 0.5 is guessing",
+    "average precision": "the area under the curve of precision against recall; guessing gives the share of the class",
     "balanced accuracy": "the mean over classes of the share of rows answered rightly; a rare class counts as much",
     "BBC-CV": "a correction of the best validation score by drawing rows again (Tsamardinos et al. 2018)",
     "betting": "an interval that is certain for any number of rows, if losses lie between two bounds",
@@ -21,6 +22,7 @@ GLOSSARY = {
     "fold": "a part of the rows that is held out while a model is trained on the others",
     "heuristic": "of an interval: it works well in practice, and nothing is proved about it",
     "asymptotic": "of an interval: proved for many rows, and less sure with few",
+    "F1": "twice precision times recall over their sum: high only if both are",
     "finite-sample": "of an interval: proved for any number of rows",
     "Holm": "p-values made larger so that, over all pairs, errors stay as rare as asked",
     "leave-one-out": "each row in turn is held out alone",
@@ -32,9 +34,12 @@ GLOSSARY = {
     "one-standard-error": "choosing the simplest candidate whose score is within one standard error of the best",
     "optimistic": "better on average than what to expect, because the same rows chose and judged",
     "paired": "two learners compared row by row on the same rows, which tells more than two intervals do",
+    "precision": "of the rows that are called the class, the share that are of it",
     "predictor": "a trained model",
     "R²": "the share of the target's variance that is explained; 0 is no better than the mean",
+    "recall": "of the rows of a class, the share that is found",
     "RMSE": "the root of the mean squared error, in the unit of the target",
+    "ROC": "the share of a class that is found, against the share of the others that is called so by mistake",
     "rope": "a difference so small that it does not matter",
     "stratified": "each part has the classes in the same shares",
     "tier": "how near a faster way is to brute force: the same bits, or within rounding error",
