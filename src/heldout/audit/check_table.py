@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from heldout.base.rowkeys import Rows
 from heldout.splits import Splits
 from heldout.task import Task
 from heldout.task.arrays import as_array, column, container_kind, is_sparse, take_rows
-from heldout.task.column_kinds import is_prose, look_like_dates
+from heldout.task.column_kinds import BEYOND_FLOATS, is_prose, look_like_dates
 
 Kind = Literal["number", "date", "category", "text"]
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ FEWEST_ROWS = 2_000  # always checked, even with many columns
 MOST_ROWS = 100_000  # more are sampled
 MOST_OUTPUTS = 20  # of a target; the rarer classes are taken together
 MOST_STEPS = 0.2  # distinct values per row: numbers with more are treated as continuous, not as levels
-_LARGEST, _SHIFT = 1e100, 700  # larger numbers are divided by 2**700, so that their squares do not overflow
+_LARGEST, _SHIFT = 1e100, 700  # larger numbers are divided by 2**700, so that their squares do not overflow; and back
 _NANOSECONDS_A_DAY = 86_400e9
 _LOOK_UP = 50  # operations for each number of a column that is looked up in all rows
 _FIRST_DATE, _LAST_DATE = 1900_01_01, 2100_12_31
@@ -110,10 +110,11 @@ def read_columns(X: Any, positions: Sequence[int]) -> list[Column]:
     if kind == "sparse":
         return _numeric(X[:, positions].toarray().T, [(f"column {one}", one) for one in positions])
     if kind == "array" and X.dtype.kind in "biuf":
-        return _numeric(X.T[positions], [(f"column {one}", one) for one in positions])
+        return _numeric(X.T[positions], [(f"column {one}", one) for one in positions], lambda one: X[:, one])
     plain = [one for one in positions if kind == "pandas" and _is_numeric(X.dtypes.iloc[one])]
     block = X.iloc[:, plain].to_numpy(dtype=np.float64).T if plain else np.empty((0, len(X)))
-    read = dict(zip(plain, _numeric(block, [(str(X.columns[one]), one) for one in plain]), strict=True))
+    named = [(str(X.columns[one]), one) for one in plain]
+    read = dict(zip(plain, _numeric(block, named, lambda one: X.iloc[:, one].to_numpy()), strict=True))
     return [read[one] if one in read else read_column(X, one) for one in positions]
 
 
@@ -128,7 +129,7 @@ def interpret(values: NDArray[Any], *, name: str, position: int) -> Column:
     'date'
     """
     if values.dtype.kind in "biuf":
-        return _numeric(values[None], [(name, position)])[0]
+        return _numeric(values[None], [(name, position)], lambda _: values)[0]
     if values.dtype.kind in "mM":
         dated = values.dtype.kind == "M"
         days = _days(values, "datetime64[ns]" if dated else "timedelta64[ns]")
@@ -143,28 +144,39 @@ def interpret(values: NDArray[Any], *, name: str, position: int) -> Column:
         numbers = np.full(len(cells), np.nan)
         try:
             numbers[~missing] = cells[~missing].astype(np.float64)
-            return _numeric(numbers[None], [(name, position)])[0]
+            return _numeric(numbers[None], [(name, position)], lambda _: np.array(cells.tolist()))[0]
         except OverflowError:
             pass  # whole numbers of hundreds of digits are names, not amounts
     return _texts(cells, missing, name, position)
 
 
-def _numeric(block: NDArray[Any], named: Sequence[tuple[str, int]]) -> list[Column]:
-    """Make columns from the rows of a block of numbers; `named` holds the name and the position of each."""
+def _numeric(
+    block: NDArray[Any], named: Sequence[tuple[str, int]], exact: Callable[[int], NDArray[Any]] | None = None
+) -> list[Column]:
+    """Make columns from the rows of a block of numbers; `named` holds the name and the position of each.
+
+    `exact` returns the column at a position as it was: integers that no float holds are names, not amounts.
+    """
     numbers = np.ascontiguousarray(block, dtype=np.float64)
     finite = np.isfinite(numbers)
     if not finite.all():
         numbers = np.where(finite, numbers, np.nan)
     low, high = np.fmin.reduce(numbers, axis=1), np.fmax.reduce(numbers, axis=1)
-    large = np.maximum(np.abs(low), np.abs(high)) > _LARGEST
-    if large.any():
-        numbers = np.where(large[:, None], np.ldexp(numbers, -_SHIFT), numbers)
+    most = np.maximum(np.abs(low), np.abs(high))
+    for far, shift in ((most > _LARGEST, -_SHIFT), ((most < 1 / _LARGEST) & (most > 0), _SHIFT)):
+        if far.any():
+            numbers = np.where(far[:, None], np.ldexp(numbers, shift), numbers)
     whole = np.asarray(finite.any(axis=1))
     for few in (slice(0, 32), slice(32, None)):  # most columns of fractions show in a few rows
         some = numbers[whole, few]
         whole[whole] = ((some == np.trunc(some)) | ~finite[whole, few]).all(axis=1)
     columns = []
     for place, (name, position) in enumerate(named):
+        if exact is not None and whole[place] and max(-low[place], high[place]) >= BEYOND_FLOATS:
+            cells = exact(position)
+            if cells.dtype.kind in "iu":
+                columns.append(_texts(cells.astype(object), np.zeros(len(cells), dtype=bool), name, position))
+                continue
         values, kind = numbers[place], "number"
         written = whole[place] and low[place] >= _FIRST_DATE and high[place] <= _LAST_DATE
         if written and _are_written_dates(values[finite[place]]):
