@@ -27,19 +27,17 @@ from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
 from heldout.results.figures import comparison_figure
 from heldout.results.headline import OF_ALL_LEARNERS, headline_of
-from heldout.results.metrics import leading_record
-from heldout.results.study_record import VERSION, Question, Request, StudyRecord, choices_of
+from heldout.results.metrics import best_of
+from heldout.results.study_record import VERSION, Question, Request, choices_of
 from heldout.results.tables import as_frame
 from heldout.results.test_losses import blank_record
 from heldout.results.test_set_history import history_of
-from heldout.risk.comparison.leaders import against_best, simplest_of
 from heldout.risk.comparison.over_datasets import RankedPair
 from heldout.risk.comparison.pairs import compare_records
 from heldout.risk.comparison.sentences import Pair, verdict_of_comparison
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
-from heldout.search.simplicity import rank_of_learner
 from heldout.splits import as_strategy
 from heldout.study.study import OUTER
 
@@ -108,8 +106,10 @@ class Comparison(Reported):
         records = {name: with_metrics(result) for name, result in self.results.items()}  # no fit is made late
         headlines = {name: headline_of(one.about, one.metrics or (), choices_of(one)) for name, one in records.items()}
         shared = plain(next(iter(headlines.values())))
-        best, others = self._against_best(records)
-        ties = [one["name"] for one in others if one["verdict"] == "not shown"]
+        handles = {name: one.handles for name, one in self.results.items()}
+        studies = {name: one.finished(records[name]) for name, one in handles.items() if one is not None}
+        metrics = {name: records[name].metrics or () for name in studies}
+        facts, others = best_of(studies, metrics, level=self.level, rope=self.rope)
         summary: dict[str, Any] = {
             "version": VERSION,
             "kind": "comparison",
@@ -117,12 +117,7 @@ class Comparison(Reported):
             "level": self.level,
             "rope": plain(self.rope),
             "about": {"call": None, "command": None, **plain(self.about)},
-            "verdict": {
-                **verdict_of_comparison(self.ranking, self.pairs, level=self.level),
-                "best": best,
-                "ties": ties,
-                "simplest": None if best is None else simplest_of([best, *ties], self._ranks()),
-            },
+            "verdict": {**verdict_of_comparison(self.ranking, self.pairs, level=self.level), **facts},
             "against_best": plain(others),
             "ranking": [{**plain(estimate.as_dict()), "name": name} for name, estimate in self.ranking.items()],
             "pairs": [plain({**_row(pair), "estimand": pair.difference.estimand}) for pair in self.pairs],
@@ -147,20 +142,6 @@ class Comparison(Reported):
             )
             summary["figures"] = {"comparison": plain(drawn)}
         return summary
-
-    def _against_best(self, records: Mapping[str, StudyRecord]) -> tuple[str | None, list[dict[str, Any]]]:
-        """Return the best learner by the score that leads the report, and the difference of each other one to it."""
-        leads = {n: next(m.estimate for m in one.metrics or () if m.decides) for n, one in records.items()}
-        handles = {name: result.handles for name, result in self.results.items()}
-        studies = {name: one.finished(records[name]) for name, one in handles.items() if one is not None}
-        losses = {name: leading_record(one) for name, one in studies.items()}
-        options = next((one.question.options for one in handles.values() if one is not None), Options())
-        values = {name: estimate.value for name, estimate in leads.items()}
-        return against_best(values, losses, level=self.level, pool=options.pool, interval=options.interval)
-
-    def _ranks(self) -> dict[str, int | None]:
-        handles = {name: result.handles for name, result in self.results.items()}
-        return {name: None if one is None else rank_of_learner(one.study.search) for name, one in handles.items()}
 
     def __repr__(self) -> str:
         names = ", ".join(self.ranking)

@@ -1,7 +1,7 @@
 """Losses: functions of predictions and true values; inside heldout lower is always better."""
 
 from heldout.losses.check import check_losses
-from heldout.losses.familiar import AREA, FAMILIAR, default_losses, for_target, label_and_unit, positive_class
+from heldout.losses.familiar import AREA, FAMILIAR, SHARE, default_losses, for_target, label_and_unit, positive_class
 from heldout.losses.loss import ABSOLUTE, BUILT_IN, LOG, SQUARED, ZERO_ONE, Loss, needed_methods, on_target, own_losses
 from heldout.losses.pooled import family_of, is_defined_on_one_row, is_pooled, parts_score, pool_score, positive_label
 from heldout.losses.resolve import OWN_NAMES, resolve_losses, row_loss
@@ -23,6 +23,7 @@ __all__ = [
     "FAMILIAR",
     "LOG",
     "OWN_NAMES",
+    "SHARE",
     "SQUARED",
     "ZERO_ONE",
     "Loss",

@@ -17,16 +17,18 @@ from heldout.base.shown import plain
 from heldout.engine.run import Outcome
 from heldout.engine.stream_sample import SampledRows
 from heldout.kernels.claims import chain_of
-from heldout.losses import Loss, default_losses, for_target, is_pooled, label_and_unit
+from heldout.losses import SHARE, Loss, default_losses, for_target, is_pooled, label_and_unit
 from heldout.results.estimates import risk_estimand, risk_name, sizes_of
 from heldout.results.further_losses import further_record, record_in_stream
 from heldout.results.no_model import LOOKED_BEFORE, against_no_model, without_interval
 from heldout.results.test_losses import TestLosses
+from heldout.risk.comparison.leaders import TIED, against_best, simplest_of
 from heldout.risk.estimands import taken_over
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import POOLED, Record
 from heldout.risk.verdict import Reference
+from heldout.search.simplicity import rank_of_learner
 from heldout.task import Task
 
 MOST_FOLDS = 200  # whose scores are listed
@@ -145,8 +147,30 @@ def _folds(study: Finished, lead: Estimate) -> tuple[float | None, ...]:
     return tuple(plain(values.tolist()))
 
 
-def leading_record(study: Finished) -> Record:
-    """Return the record of the score that leads a report, for comparisons of it."""
+def best_of(
+    studies: Mapping[str, Finished], metrics: Mapping[str, Sequence[Metric]], *, level: float, rope: float | None
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return by the score that leads which learner is best, tied and simplest, and how far each other one is from it.
+
+    The rope is in the unit of the loss that was compared, which the accuracy shares with the zero-one loss.
+    """
+    leads = {name: next(one for one in scores if one.decides) for name, scores in metrics.items()}
+    first, options = next(iter(leads.values())), next(iter(studies.values())).options
+    best, others = against_best(
+        {name: one.estimate.value for name, one in leads.items()},
+        {name: _leading_record(study) for name, study in studies.items()},
+        level=level,
+        rope=rope if first.asked or first.unit == SHARE else None,
+        pool=options.pool,
+        interval=options.interval,
+    )
+    ties = [one["name"] for one in others if one["verdict"] in TIED]
+    ranks = {name: rank_of_learner(study.outcome.study.search) for name, study in studies.items()}
+    simplest = None if best is None else simplest_of([best, *ties], ranks)
+    return {"best": best, "ties": ties, "simplest": simplest}, others
+
+
+def _leading_record(study: Finished) -> Record:
     if study.leads_with_reported:
         return study.losses.records[0]
     return further_record(study.task, study.outcome, study.losses, study.familiar[0], pool=study.options.pool)

@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from heldout.base.words import clipped, line
 from heldout.search.search import Search
+from heldout.splits.cells import CellSplits
 from heldout.splits.drawn import Splits
 from heldout.study.study import OUTER, Study
 
@@ -20,7 +21,6 @@ _NAMES = {  # by the name of the catalogue: the words, and the names of classes 
     "elastic_net": ("elastic net", "ElasticNet ElasticNetCV"),
     "logistic": ("logistic regression", "LogisticRegression LogisticRegressionCV"),
     "lda": ("linear discriminant analysis", "LinearDiscriminantAnalysis"),
-    "qda": ("quadratic discriminant analysis", "QuadraticDiscriminantAnalysis"),
     "bayes": ("naive Bayes", "GaussianNB BernoulliNB MultinomialNB ComplementNB CategoricalNB"),
     "knn": ("nearest neighbours", "KNeighbors RadiusNeighbors"),
     "tree": ("decision tree", "DecisionTree"),
@@ -28,18 +28,7 @@ _NAMES = {  # by the name of the catalogue: the words, and the names of classes 
     "extra_trees": ("extra trees", "ExtraTrees ExtraTree"),
     "boosting": ("gradient boosting", "HistGradientBoosting GradientBoosting"),
     "svm": ("support vector machine", "SVC SVR NuSVC NuSVR"),
-    "linear_svm": ("linear support vector machine", "LinearSVC LinearSVR"),
-    "kernel_ridge": ("kernel ridge", "KernelRidge"),
-    "gaussian_process": ("Gaussian process", "GaussianProcess"),
-    "neural_network": ("neural network", "MLP"),
-    "pls": ("partial least squares", "PLSRegression"),
-    "poisson": ("Poisson regression", "Poisson"),
-    "gamma": ("gamma regression", "Gamma"),
-    "tweedie": ("Tweedie regression", "Tweedie"),
-    "huber": ("Huber regression", "Huber"),
-    "quantile": ("quantile regression", "Quantile"),
-    "sgd": ("stochastic gradient descent", "SGD"),
-    "bagging": ("bagging", "Bagging"),
+    "mlp": ("neural network", "MLP"),
     "lightgbm": ("LightGBM", "LGBM"),
     "xgboost": ("XGBoost", "XGB"),
     "catboost": ("CatBoost", "CatBoost"),
@@ -106,10 +95,10 @@ def estimator_words(estimator: Any) -> str:
     name = type(estimator).__name__
     known = _OF_CLASS.get(name) or _OF_CLASS.get(name.removesuffix("Classifier").removesuffix("Regressor"))
     inner = next((getattr(estimator, part) for part in _INSIDE if hasattr(getattr(estimator, part, None), "fit")), None)
-    if inner is None:
-        return clipped(line(known or name), _LONGEST)
+    if known is not None or inner is None:
+        return known or clipped(line(name), _LONGEST)
     how = "tuned " * name.endswith("SearchCV") + "calibrated " * name.startswith("Calibrated")
-    return how + (f"{known} of " if known else "") + estimator_words(inner)
+    return how + "bagged " * name.startswith("Bagging") + estimator_words(inner)
 
 
 def procedure_words(study: Study) -> str:
@@ -122,10 +111,11 @@ def procedure_words(study: Study) -> str:
 def splits_words(splits: Splits) -> str:
     """Return how test rows were held out: "5-fold cross-validation", "one test set of 20 %"."""
     recipe, parts = splits.recipe, splits.parts
-    held = 100 * float(splits.held_sizes.mean()) / len(splits.rows)
+    rows = int(splits.cell_sizes.sum()) if isinstance(splits, CellSplits) else len(splits.rows)
+    held = 100 * float(splits.held_sizes.mean()) / rows
     share = f"{held:.0f} %" if held >= 1 else f"{splits.held_sizes.mean():,.0f} rows"
     again = f", repeated {recipe.repeats} times" * (recipe.repeats > 1)
-    return {
+    known = {
         "kfold": f"{parts // recipe.repeats}-fold cross-validation{' in blocks of time' * recipe.timed}{again}",
         "loo": f"leave-one-{'group-' * recipe.grouped}{'time-' * recipe.timed}out",
         "holdout": f"one test set of {share}",
@@ -133,4 +123,5 @@ def splits_words(splits: Splits) -> str:
         "forward": f"tests on {parts} later blocks",
         "given": f"{parts} given folds" if parts > 1 else f"one given test set of {len(splits.held):,} rows",
         "foreign": f"{parts} splits by {clipped(recipe.words.partition('(')[0], _LONGEST)}",
-    }[recipe.kind if not recipe.words.startswith("<") else "given"]
+    }
+    return known.get(recipe.kind if not recipe.words.startswith("<") else "given", known["foreign"])

@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.risk.comparison.pairs import compare_records
-from heldout.risk.comparison.sentences import Verdict
+from heldout.risk.comparison.sentences import Pair, Verdict
 from heldout.risk.record import Record
 
-_VERDICTS = {Verdict.FIRST: "worse", Verdict.SECOND: "better", Verdict.NONE: "not compared"}  # of the other learner
+_EQUAL = "practically equal"
+_VERDICTS = {  # on the other learner; "not shown" for all others
+    Verdict.FIRST: "worse",
+    Verdict.SECOND: "better",
+    Verdict.NONE: "not compared",
+    Verdict.EQUAL: _EQUAL,
+    Verdict.FIRST_BUT_EQUAL: _EQUAL,
+    Verdict.SECOND_BUT_EQUAL: _EQUAL,
+}
+TIED = ("not shown", _EQUAL)
 
 
 def against_best(
@@ -17,6 +26,7 @@ def against_best(
     records: Mapping[str, Record],
     *,
     level: float,
+    rope: float | None = None,
     pool: bool | None = None,
     interval: str | None = None,
 ) -> tuple[str | None, list[dict[str, Any]]]:
@@ -29,34 +39,26 @@ def against_best(
     if not known:
         return None, []
     greater = next(iter(records.values())).sign < 0
-    order = sorted(known, key=lambda name: -known[name] if greater else known[name])
-    best, others = order[0], [*order[1:], *(name for name in values if name not in known)]
-    found = []
-    for pair in compare_records(records, level=level, pool=pool, interval=interval):
-        if best not in (pair.first, pair.second):
-            continue
-        difference, first = pair.difference, pair.first == best
-        ends = [difference.low, difference.high]
-        if first:
-            ends = [None if end is None else -end + 0.0 for end in reversed(ends)]
-        verdict = pair.verdict if first or pair.verdict not in _SWAPPED else _SWAPPED[pair.verdict]
-        value = difference.value
-        found.append(
-            {
-                "name": pair.second if first else pair.first,
-                "difference": None if value is None else (-value if first else value) + 0.0,
-                "low": ends[0],
-                "high": ends[1],
-                "level": difference.level,
-                "p": pair.p_holm,
-                "verdict": _VERDICTS.get(verdict, "not shown"),
-                "reason": difference.reason,
-            }
-        )
-    return best, sorted(found, key=lambda one: others.index(one["name"]))
+    order = sorted(values, key=lambda name: (name not in known, (-1 if greater else 1) * known.get(name, 0.0)))
+    ordered = {name: records[name] for name in order}
+    pairs = compare_records(ordered, level=level, rope=rope, pool=pool, interval=interval)
+    return order[0], [_turned(pair) for pair in pairs if pair.first == order[0]]
 
 
-_SWAPPED = {Verdict.FIRST: Verdict.SECOND, Verdict.SECOND: Verdict.FIRST}
+def _turned(pair: Pair) -> dict[str, Any]:
+    """Return the comparison of the best learner, which is the first, as the difference of the other one to it."""
+    less = pair.difference
+    value, low, high = (None if end is None else 0.0 - end for end in (less.value, less.high, less.low))
+    return {
+        "name": pair.second,
+        "difference": value,
+        "low": low,
+        "high": high,
+        "level": less.level,
+        "p": pair.p_holm,
+        "verdict": _VERDICTS.get(pair.verdict, "not shown"),
+        "reason": less.reason,
+    }
 
 
 def simplest_of(names: list[str], ranks: Mapping[str, int | None]) -> str | None:
