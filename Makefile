@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: demo test check lint types imports browser screenshots exactness faults golden bench bench-streaming coverage coverage-second clean
+.PHONY: demo test check lint types imports browser screenshots exactness faults golden screens bench bench-streaming coverage coverage-second clean
 
 demo: $(READY)            ## a nested study on a bundled dataset
 	$(BIN)/python examples/demo.py
@@ -39,6 +39,9 @@ faults: $(READY)          ## each fault made for real, and what the user saw
 
 golden: $(READY)          ## write the golden set anew, where a change of numbers is meant
 	$(BIN)/python tests/golden/make.py
+
+screens: $(READY)         ## write the first screens of the command anew, where a change is meant
+	HELDOUT_SCREENS=1 $(BIN)/python -m pytest -q tests/cli/test_screens.py
 
 bench: $(READY) $(PEERS)  ## ratios to scikit-learn and to specialists, side by side
 	$(BIN)/python -m benchmarks

@@ -13,7 +13,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["losses.md", "splits.md"])
+@pytest.mark.parametrize("name", ["losses.md", "model.md", "splits.md"])
 def test_the_page_prints_what_it_says(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall((DOCS / name).read_text(encoding="utf-8"))

@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.base.errors import FitFailed, LearnerError, LossError, OptionError
+from heldout.report.show import as_text
 from heldout.risk.comparison.pairs import holm, mcnemar
 from heldout.risk.intervals.t_intervals import corrected_t
 
@@ -232,7 +233,8 @@ def test_a_learner_that_fails_leaves_the_others_to_go_on():
     assert verdicts.pop(("ridge", "mean")) == "first better"
     assert set(verdicts.values()) == {"not compared"}
     text = str(found)
-    assert "ridge and some cannot be compared" in text
+    assert "mean is worse; some cannot be compared." in text
+    assert "ridge and some cannot be compared" in as_text("comparison with pairs", found.summary())
     assert "\x1b" not in text
     assert any(finding.code == "H202" for finding in found.findings)
 
@@ -244,7 +246,8 @@ def test_where_no_learner_works_there_is_nothing_to_compare():
 
 def test_names_with_markup_are_shown_as_they_are():
     found = ho.compare({"[bold]<b>&": Ridge(), "{0}%s": DummyRegressor()}, *DIABETES, rope=1)
-    assert "[bold]<b>& is better than {0}%s by" in str(found)
+    assert "Best: [bold]<b>&, RMSE " in str(found)
+    assert "\n  {0}%s is worse." in str(found)
 
 
 def test_the_summary_is_plain_and_the_text_is_made_from_it():
@@ -252,10 +255,13 @@ def test_the_summary_is_plain_and_the_text_is_made_from_it():
     summary = json.loads(json.dumps(found.summary(), allow_nan=False))
     assert [row["name"] for row in summary["ranking"]] == ["ridge", "kNN", "mean"]
     assert [row["sentence"] for row in summary["pairs"]] == list(found.sentences)
-    text = str(found)
+    assert "Best: ridge, RMSE 55.3 (51.5 to 59.4)." in str(found)
+    text = as_text("comparison with pairs", found.summary())
     for sentence in found.sentences:
         assert sentence in text
-    assert "they hold together at 95%, each at 98.33%" in text
+        assert sentence not in str(found)
+    text = " ".join(text.split())
+    assert "they hold together at 95 %, each at 98.33 %" in text
     assert "within ±50" in text
     assert repr(found) == "<Comparison of ridge, kNN, mean by squared>"
 

@@ -66,7 +66,7 @@ def test_what_is_said_of_each_pair(found):
     sides = table[["chance_first_better", "chance_equal", "chance_second_better"]].sum(axis=1)
     assert sides.to_numpy() == pytest.approx(np.ones(3))
     text = str(found)
-    assert "mean ranks must differ by 1.172 at 95%" in text
+    assert "mean ranks must differ by 1.172 at 95 %" in text
     json.dumps(found.summary(), allow_nan=False)
 
 

@@ -83,7 +83,7 @@ def test_a_fit_that_raises_in_one_fold_leaves_the_risk_without_a_value() -> None
     assert "in fit" in result.failures["traceback"][0]
     (finding,) = result.findings
     assert finding.code == "H202"
-    assert f"1 cells failed; the first: Fussy on test, part {fold}, in fit: ValueError: I need row 7" in finding.message
+    assert f"1 fit failed; the first: Fussy on test, part {fold}, in fit: ValueError: I need row 7" in finding.message
     assert 7 not in result.predictions["row"].tolist()
     assert "No value" in str(result)
     assert "no value" in repr(result)
@@ -130,7 +130,7 @@ def test_a_fold_in_which_every_candidate_fails_has_no_value() -> None:
     assert result.risk.value is None
     assert f"part {fold}" in str(result.risk.reason)
     assert result.estimates["best_validation"].value is None
-    assert "nothing: every candidate failed" in str(result)
+    assert "nothing: every candidate failed in 1" in " ".join(str(result).split())
 
 
 def test_when_nothing_works_there_is_no_result() -> None:

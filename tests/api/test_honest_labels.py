@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -12,6 +14,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, TimeSe
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
+from heldout.report.show import as_text
 
 X, Y = (part[:200] for part in load_breast_cancer(return_X_y=True))
 TIME = np.arange(len(Y))
@@ -116,11 +119,16 @@ def test_the_estimand_names_class_shares_and_weights():
     assert weighted.risk.estimand.endswith("trained on 150 rows, rows weighted by sample_weight")
 
 
+def at_length(comparison):
+    """All that `heldout compare --verbose` says, each fact on its line."""
+    return re.sub(r"\n {11,}", " ", as_text("whole comparison", comparison.summary()))
+
+
 def test_comparisons_and_tests_against_chance_name_what_they_estimate():
     words = "expected zero-one risk of the learner trained on 160 rows, at the class shares of the sample"
-    assert f"estimates    {words}" in str(ho.compare({"one": KNN, "two": DummyClassifier()}, X, Y, jobs=1))
+    assert f"estimates    {words}" in at_length(ho.compare({"one": KNN, "two": DummyClassifier()}, X, Y, jobs=1))
     tuned = ho.Tuned(KNN, SOME)
-    text = str(ho.compare({"one": KNN, "two": tuned}, X, Y, jobs=1))
+    text = at_length(ho.compare({"one": KNN, "two": tuned}, X, Y, jobs=1))
     assert f"one: {words}" in text
     assert f"two: {words.replace('the learner', 'the tuned learner')}" in text
     assert words in ho.chance(KNN, X, Y, permutations=3, jobs=1).sentence

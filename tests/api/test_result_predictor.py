@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 import heldout as ho
+from heldout.report.show import as_text
 
 
 def numbers() -> tuple[Any, Any]:
@@ -111,7 +112,7 @@ def test_warnings_of_fits_are_collected_by_cell_and_not_shown() -> None:
     assert result.warnings["part"].tolist() == [0, 1, 2]
     (finding,) = result.findings
     assert finding.code == "H201"
-    assert "3 cells gave ConvergenceWarning" in finding.message
+    assert "3 fits gave ConvergenceWarning" in finding.message
 
 
 def test_choosing_by_one_loss_and_reporting_another_is_said() -> None:
@@ -157,10 +158,11 @@ def test_the_printed_result_names_risk_interval_and_choice() -> None:
     X, y = flowers()
     result = ho.evaluate(ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 9]}), X, y, test=ho.KFold(3), jobs=1)
     text = str(result)
-    for words in ("zero_one", "95% interval", "Wilson over rows, heuristic", "the tuned learner trained on 100 rows"):
+    for words in ("accuracy 9", "95 % interval", "the tuned learner trained on 100 rows", "n_neighbors="):
         assert words in text
-    assert "optimistic" in text
-    assert "n_neighbors=" in text
+    text = as_text("whole result", result.summary())
+    for words in ("zero_one", "Wilson over rows, heuristic", "the tuned learner trained on 100 rows", "optimistic"):
+        assert words in text
     assert result.summary()["risk"]["value"] == result.risk.value
 
 

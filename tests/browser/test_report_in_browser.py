@@ -174,7 +174,7 @@ def test_a_phone_never_scrolls_sideways(visit, reports, name):
 
 def test_a_wide_table_scrolls_in_its_own_box_by_the_keyboard(visit, reports):
     page = visit(reports["comparison"], width=390, height=844)
-    box = page.get_by_role("group", name="Differences of all pairs, first less second")
+    box = page.get_by_role("group", name="Differences of all pairs by squared, first less second")
     assert box.evaluate("(one) => one.scrollWidth > one.clientWidth")
     box.focus()
     for _ in range(4):
@@ -194,6 +194,36 @@ def test_contents_are_open_beside_the_page_and_folded_on_a_phone(visit, reports)
     assert not link.is_visible()
     phone.get_by_text("On this page").click()
     assert link.is_visible()
+
+
+@pytest.mark.parametrize("name", ["classification", "regression"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_key_number_stays_on_one_line(visit, reports, name, width):
+    page = visit(reports[name], width=width, height=844)
+    box = page.locator(".big").bounding_box()
+    size = float(page.evaluate("parseFloat(getComputedStyle(document.querySelector('.big')).fontSize)"))
+    assert box["height"] < 1.6 * size
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_table_that_is_wider_than_a_phone_says_that_it_scrolls(visit, reports):
+    hint = "getComputedStyle(document.querySelector('#metrics-table').parentElement, '::before').content"
+    phone = visit(reports["classification"], width=390, height=844)
+    wait_until(phone, "document.querySelector('#metrics-table').parentElement.hasAttribute('data-wider')")
+    assert "scroll sideways" in phone.evaluate(hint)
+    wide = visit(reports["classification"])
+    assert wide.evaluate(hint) == "none"
+
+
+def test_model_figures_come_before_the_picture_of_the_splits_and_words_last(visit, reports):
+    page = visit(reports["classification"])
+    keys = page.eval_on_selector_all("main > section", "(all) => all.map((one) => one.id)")
+    assert keys[:3] == ["verdict", "findings", "scores"]
+    assert keys.index("predictions") < keys.index("folds") < keys.index("splits") < keys.index("time")
+    assert keys[-1] == "words"
+    words = page.locator("#words dt").all_text_contents()
+    assert {"corrected t", "heuristic", "optimistic", "tier", "cells", "no model"} & set(words) > {"heuristic", "cells"}
+    assert page.locator("figcaption p").count() < page.locator("figcaption").count()
 
 
 def test_the_keyboard_reaches_everything_and_is_never_caught(visit, reports):

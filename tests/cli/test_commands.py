@@ -70,12 +70,17 @@ def test_compare_gives_the_numbers_of_the_library(frame: pd.DataFrame) -> None:
     shown = run("compare", *words, "--validation", "holdout:0.3")
     assert shown.exit_code == 0
     assert max(map(len, shown.stdout.splitlines())) <= 80
-    assert (
-        shown.stdout.index("ridge, dummy, knn+tree") < shown.stdout.index("\nRanking\n") < shown.stdout.index("\nDiff")
+    first, best, ranked, after = (
+        shown.stdout.index(word) for word in ("same folds", "Best: ", "less the best", "next: ")
     )
+    assert first < best < ranked < after
+    assert "--pairs for every pair" in shown.stdout
+    assert "is better than" not in shown.stdout
+    pairs = run("compare", *words, "--validation", "holdout:0.3", "--pairs").stdout
+    assert pairs.index("less the best") < pairs.index("\nDifferences of all pairs by squared") < pairs.index("Holm p")
     quiet = run("compare", *words, "--validation", "holdout:0.3", "--quiet").stdout
-    assert "ridge" in quiet
-    assert "\nRanking" not in quiet
+    assert quiet.startswith("Best: ")
+    assert quiet.count("\n") == 1
 
 
 def test_a_learner_of_ones_own_is_compared_with_its_space(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +184,8 @@ def test_the_journal_is_on_and_shown_and_answers_again() -> None:
     assert Path(".heldout/.gitignore").read_text() == "*\n"
     again = run(*words, *NO_STUDY, "--verbose")
     assert "cells from it, 0 computed" in again.stdout
-    assert first.stdout.split("squared  ")[1].split("work")[0] == again.stdout.split("squared  ")[1].split("work")[0]
+    said = [one.stdout.partition("RMSE ")[2].partition("  work ")[0] for one in (first, again)]
+    assert said[0] == said[1] != ""
 
 
 def test_no_journal_keeps_nothing() -> None:
@@ -275,8 +281,8 @@ def test_report_shows_what_was_saved() -> None:
     assert shown.exit_code == 0
     assert shown.stdout.strip() in first.stdout
     assert answer("report", "result.heldout")["risk"] == ho.load("result.heldout").summary()["risk"]
-    assert run("report", "result.heldout", "-q").stdout.startswith("squared ")
-    assert "Plan for ridge" in run("report", "result.heldout", "-v").stdout
+    assert run("report", "result.heldout", "-q").stdout.startswith("RMSE ")
+    assert "rules left alone, and why" in run("report", "result.heldout", "-v").stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -148,5 +148,5 @@ def test_warnings_of_scores_belong_to_their_cells_and_reach_nobody_else(jobs, re
     off = ho.evaluate(learner, X, y, **asked, options=ho.Options(rules={"bayes": False}))
     assert next(record for record in on.plan.passes if record.name == "bayes").used
     assert [f.message for f in on.findings] == [f.message for f in off.findings]
-    assert any("1 cells gave UserWarning" in finding.message for finding in on.findings)
+    assert any("1 fit gave UserWarning" in finding.message for finding in on.findings)
     assert not recwarn.list

@@ -126,7 +126,9 @@ def test_a_run_that_is_stopped_leaves_no_bar(said):
 def test_a_result_is_shown_with_its_verdict_and_as_text(said):
     data = data_of(said["evaluate"])
     assert data["text/plain"].startswith("<Result squared ")
-    assert "<p>On new rows the tuned learner, trained on 40 rows, is expected" in data["text/html"]
+    assert re.search('<p class="heldout-line">[^<]*RMSE <strong>', data["text/html"])
+    assert re.search('<p class="heldout-line">Tuned [^<]*, [^<]*</p>', data["text/html"])
+    assert "<svg" in data["text/html"]
     assert "Slow alpha=1" in data["text/html"]
     assert "9 failed cells" in data["text/html"]
 
@@ -135,7 +137,7 @@ def test_a_result_is_shown_with_its_verdict_and_as_text(said):
     ("cell", "words"),
     [
         ("risk", "<dd>expected squared risk of the tuned learner trained on 40 rows</dd>"),
-        ("compared", '<p class="heldout-title">Ranking</p>'),
+        ("compared", '<p class="heldout-line">Best: '),
         ("plan", '<p class="heldout-head">Plan for Slow</p>'),
     ],
 )

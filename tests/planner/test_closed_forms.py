@@ -44,8 +44,8 @@ def test_leave_one_out_without_fits_counts_none(learner, y):
 
 def test_every_text_says_so():
     result = ho.evaluate(Ridge(), X, Y, test=ho.LeaveOneOut(), jobs=1)
-    assert "work        closed form in " in str(result)
-    assert "closed form in " in result._repr_html_()
+    assert "work        120 fits asked for, none needed (closed form), " in str(result)
+    assert "none needed (closed form)" in result._repr_html_()
     assert sum(line["fits"] for line in result.summary()["plan"]["lines"]) == 0
 
 

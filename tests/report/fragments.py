@@ -7,8 +7,9 @@ from typing import Any
 
 HOSTILE = "</script></td><img src=x onerror=alert(1)> &amp; \"' [/red] $\\frac{$ \u202e\x1b[31m\nline " + "n" * 10_000
 SHOWN = "</script></td><img src=x onerror=alert(1)> &amp; \"' [/red] $\\frac{$"  # how it begins, as text
+SCALE = {"svg", "line", "rect", "circle", "text"}  # the small drawing of the leading number
 BLOCKS = {"div", "p", "li", "summary", "tr", "th", "td", "pre", "dt", "dd"}
-TAGS = BLOCKS | {"style", "span", "strong", "ul", "details", "table", "thead", "tbody", "dl"}
+TAGS = BLOCKS | SCALE | {"style", "span", "strong", "ul", "details", "table", "thead", "tbody", "dl"}
 ATTRIBUTES = {"class", "scope"}
 IGNORED_BY_MATHJAX = {"tex2jax_ignore", "mathjax_ignore"}
 
@@ -30,7 +31,8 @@ class Fragment(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag in TAGS, tag
-        assert {name for name, _ in attrs} <= ATTRIBUTES, attrs
+        assert tag in SCALE or {name for name, _ in attrs} <= ATTRIBUTES, attrs
+        assert not {"id", "href", "style"} & {name for name, _ in attrs}, attrs
         self.tags.append(tag)
         self._open.append(tag)
         self.classes.update((dict(attrs).get("class") or "").split())

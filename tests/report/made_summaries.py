@@ -5,10 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from heldout.results.study_record import VERSION
+
 HOSTILE = (
     "</script></style></svg><img src=x onerror=window.__pwned=1>\"'`&amp;<b>[/red]$\\frac{$\u202e\x1b[2J\x00\n{{7*7}}"
 )
-OURS = {"kind", "severity", "scale", "guarantee", "tier", "none", "method", "verdict", "code"}  # keys of our own words
+OF_ONE_LEARNER = ("learner", "procedure", "chosen", "verdict")  # what the headline of a comparison does not have
+OURS = {
+    "kind",
+    "severity",
+    "scale",
+    "guarantee",
+    "tier",
+    "none",
+    "method",
+    "verdict",
+    "code",
+    "unit",
+    "mode",
+    "metric",
+}  # keys of our own words
 NAMES = {"params", "environment", "learners"}  # keys of dicts whose keys come from data
 
 
@@ -62,14 +78,18 @@ def result_summary(count: int = 12, folds: int = 5) -> dict[str, Any]:
     second = estimate("risk_zero_one", 0.04, loss="zero_one")
     rows = candidates(count, folds)
     return {
-        "version": 2,
+        "version": VERSION,
         "kind": "result",
+        "headline": headline(),
+        "metrics": metrics(values),
+        "checks": checks(),
         "about": about("log", "zero_one") | {"candidates": count},
         "verdict": {
             "sentence": "On new rows the learner is expected to have a mean log loss of 0.12.",
             "promise": "The interval is a rule of thumb.",
-            "against": "On the same rows always answering 'yes' would cost 0.7.",
+            "no_model": None,
             "optimism": "The best validation number is 0.1.",
+            "flattery": "the best validation score (0.1) is 0.02 too good",
             "surer": ["Four times as many rows would halve the interval.", "More repeats would not."],
             "meanings": {
                 name: {"label": f"label of {name}", "text": f"meaning of {name}"}
@@ -117,6 +137,74 @@ def result_summary(count: int = 12, folds: int = 5) -> dict[str, Any]:
         "plan": plan(),
         "seconds": {"total": 1.5, "fit_seconds": 1.0, "score_seconds": 0.2},
         "figures": figures(values, rows),
+    }
+
+
+def headline() -> dict[str, Any]:
+    return {
+        "name": None,
+        "target": "diagnosis",
+        "source": "bc.csv",
+        "rows": 150,
+        "columns": 4,
+        "classes": [{"label": "no", "share": 0.627}, {"label": "yes", "share": 0.373}],
+        "median": None,
+        "learner": "tuned ridge",
+        "procedure": "nested 5-fold cross-validation",
+        "chosen": None,
+        "metric": "logloss",
+        "verdict": "better",
+    }
+
+
+def metric(name: str, label: str, value: float | None, **changes: Any) -> dict[str, Any]:
+    none = dict.fromkeys(("low", "high", "method", "guarantee", "no_model", "gain"))
+    gain = {"value": 0.35, "low": 0.31, "high": 0.39, "level": 0.95, "p": 1e-9, "verdict": "better", "reason": None}
+    made = {
+        "name": name,
+        "label": label,
+        "unit": "share",
+        "greater_is_better": True,
+        "value": value,
+        "low": None if value is None else value - 0.015,
+        "high": None if value is None else value + 0.009,
+        "level": 0.95,
+        "method": "wilson",
+        "guarantee": "heuristic",
+        "reason": None,
+        "estimand": f"expected {label} of the tuned learner trained on about 120 rows",
+        "folds": [],
+        "no_model": 0.627,
+        "no_model_words": "always 'no'",
+        "gain": gain,
+        "decides": False,
+        "asked": False,
+    }
+    return made | (none if value is None else {}) | changes
+
+
+def metrics(folds: list[float] | None = None) -> list[dict[str, Any]]:
+    lower = {"unit": "", "greater_is_better": False}
+    lead = {"low": 0.1, "high": 0.15, "no_model": 0.66, "decides": True, "asked": True, "folds": folds or []}
+    return [
+        metric("logloss", "log loss", 0.12, **lead, **lower),
+        metric("accuracy", "accuracy", 0.979),
+        metric("balanced_accuracy", "balanced accuracy", 0.975, no_model=0.5),
+        metric("auc", "AUC", 0.995, low=0.989, high=0.998, no_model=0.5, unit=""),
+        metric("brier", "Brier score", None, reason="The learner gives no probabilities.", **lower),
+    ]
+
+
+def checks() -> dict[str, Any]:
+    return {
+        "ran": True,
+        "mode": "quick",
+        "looked": ["columns that give the target away", "the same row twice"],
+        "not_looked": ["whether rows hang together"],
+        "rows_looked_at": 150,
+        "seconds": 0.01,
+        "ignored": [],
+        "found": {"error": 0, "warning": 0, "info": 0},
     }
 
 
@@ -286,8 +374,9 @@ def comparison_summary(names: tuple[str, ...] = ("ridge", "forest", "tree")) -> 
     ]
     whole = about("log")
     return {
-        "version": 2,
+        "version": VERSION,
         "kind": "comparison",
+        "headline": {name: value for name, value in headline().items() if name not in OF_ONE_LEARNER},
         "level": 0.95,
         "rope": 0.05,
         "about": {
@@ -299,11 +388,40 @@ def comparison_summary(names: tuple[str, ...] = ("ridge", "forest", "tree")) -> 
             "sentence": "ridge has the smallest risk.",
             "promise": "They hold together.",
             "surer": ["More rows."],
+            "best": names[0],
+            "ties": list(names[1:2]),
+            "simplest": names[0],
         },
+        "against_best": [
+            {
+                "name": name,
+                "difference": 0.1 * place,
+                "low": 0.01 if place > 1 else -0.02,
+                "high": 0.2 * place,
+                "level": 0.98,
+                "p": 0.03,
+                "verdict": "worse" if place > 1 else "not shown",
+                "reason": None,
+            }
+            for place, name in enumerate(names)
+            if place
+        ],
         "ranking": ranking,
         "pairs": pairs,
         "learners": {
-            name: {"about": whole, "choices": result_summary()["choices"], "seconds": {"total": 0.5}} for name in names
+            name: {
+                "about": whole,
+                "choices": result_summary()["choices"],
+                "seconds": {"total": 0.5},
+                "headline": headline(),
+                "metrics": [
+                    {**one, **{end: one[end] + place / 10 for end in ("value", "low", "high")}}
+                    if one["decides"]
+                    else one
+                    for one in metrics()
+                ],
+            }
+            for place, name in enumerate(names)
         },
         "failures": {"broken": "FitFailed: no fit worked"},
         "findings": [{"code": "H302", "severity": "warning", "message": "heavy tails"}],

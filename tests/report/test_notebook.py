@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import copy
 import json
+from html import unescape
 
 import pytest
 from fragments import HOSTILE, SHOWN, poisoned, read
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
@@ -45,35 +47,55 @@ def test_a_result_shows_itself_from_its_summary_alone(result, summary):
     assert result._repr_html_() == as_html("result", json.loads(json.dumps(summary)))
 
 
-def test_the_verdict_stands_first(summary):
-    fragment = read(as_html("result", summary))
-    verdict = summary["verdict"]
-    number, *lines = fragment.text.splitlines()
-    assert number.startswith("zero_one 0.0")
-    assert lines[:3] == [verdict["sentence"], verdict["against"], verdict["optimism"]]
-    assert ["promise", verdict["promise"]] in fragment.rows
+def test_the_answer_stands_first(summary):
+    lines = read(as_html("result", summary)).text.splitlines()
+    assert lines[0] == 'y from 4 columns 150 rows: "0" 33 %, "1" 33 %, "2" 33 %'
+    lead = summary["metrics"][0]
+    assert lines[1].startswith(f"error rate {100 * lead['value']:.1f} % (95 % interval ")
+    assert lines[2].startswith("always the commonest class: ")
+    assert lines[3].startswith("Better than no model by ")
+    assert lines[4].startswith("Tuned nearest neighbours, nested 3-fold cross-validation.")
 
 
-def test_the_risk_comes_with_interval_method_and_estimand(summary):
-    risk = summary["risk"] | {"value": 0.1234567, "low": 0.05, "high": 0.25, "method": "by hand", "guarantee": "exact"}
-    fragment = read(as_html("result", summary | {"risk": risk}))
-    assert fragment.text.startswith("zero_one 0.1235 95% interval 0.05 to 0.25\n")
-    assert ["estimates", risk["estimand"]] in fragment.rows
-    assert ["interval", "by hand, exact"] in fragment.rows
-    assert ["from", "150 held-out rows"] in fragment.rows
+def test_the_number_is_drawn_with_its_interval_its_folds_and_no_model(summary):
+    html = as_html("result", summary)
+    fragment = read(html)
+    assert fragment.tags.count("svg") == 1
+    assert html.count('class="heldout-fold"') == 3
+    assert {"the number", "its interval", "folds", "no model"} < set(fragment.pieces)
+
+
+def led(summary, **changes):
+    """The summary with another leading score."""
+    first, *others = summary["metrics"]
+    return summary | {"metrics": [first | changes, *others]}
+
+
+def test_the_scores_come_with_intervals_and_no_model(summary):
+    rows = read(as_html("result", led(summary, value=0.1234567, low=0.05, high=0.25, no_model=0.6666))).rows
+    assert ["score", "held out", "95 % interval", "no model"] in rows
+    assert ["error rate", "0.12", "0.05 to 0.25", "0.67"] in rows
+    assert [row[0] for row in rows[1:7]] == [
+        "error rate",
+        "log loss",
+        "accuracy",
+        "balanced accuracy",
+        "AUC",
+        "Brier score",
+    ]
 
 
 def test_without_an_interval_the_reason_is_shown_and_with_one_its_condition(summary):
-    risk = summary["risk"]
-    bare = risk | {"low": None, "high": None, "method": None, "guarantee": None, "reason": "One part tells no spread."}
-    assert ["interval", "One part tells no spread."] in read(as_html("result", summary | {"risk": bare})).rows
-    but = risk | {"reason": "Only if rows are independent."}
+    bare = {"low": None, "high": None, "method": None, "guarantee": None, "reason": "One part tells no spread."}
+    assert ["interval", "One part tells no spread."] in read(as_html("result", led(summary, **bare))).rows
+    but = summary["risk"] | {"reason": "Only if rows are independent."}
     assert ["but", "Only if rows are independent."] in read(as_html("result", summary | {"risk": but})).rows
 
 
 def test_a_withheld_number_is_told_in_words(summary):
     risk = summary["risk"] | {"value": None, "answer": "pass: at most 0.2"}
-    assert "zero_one pass: at most 0.2" in read(as_html("result", summary | {"risk": risk})).text
+    shown = led(summary, value=None, low=None, high=None) | {"risk": risk}
+    assert "\nerror rate pass: at most 0.2\n" in read(as_html("result", shown)).text
 
 
 def test_what_stands_beside_is_labelled_and_optimism_is_marked(summary):
@@ -111,18 +133,24 @@ def test_a_fold_where_nothing_could_be_chosen_says_so(summary):
 
 def test_a_single_tested_predictor_has_no_table_of_folds():
     result = ho.evaluate(KNeighborsClassifier(), X, y, test=ho.Holdout(0.3), backend="inline", progress=False)
-    assert "Folds" not in read(result._repr_html_()).pieces
+    assert not [row for row in read(result._repr_html_()).rows if "trained on" in row]
 
 
-def test_findings_carry_their_severity_and_many_are_folded(summary):
+def test_grave_findings_stand_above_the_scores_and_the_others_at_a_click(summary):
     found = [
-        {"code": f"H{100 + place}", "severity": "error" if place else "info", "message": f"remark {place}"}
-        for place in range(10)
+        {"code": f"H{100 + place}", "severity": "info" if place > 5 else "error", "message": f"remark {place}"}
+        for place in range(18)
     ]
     fragment = read(as_html("result", summary | {"findings": found}))
-    assert fragment.pieces.count("2 more") == 1
-    assert "\nH101 error remark 1\n" in fragment.text
-    assert fragment.text.index("remark 8") < fragment.text.index("2 more") < fragment.text.index("H100 info remark 0\n")
+    assert "\nremark 3 (H103)\n… 2 more findings.\n" in fragment.text
+    assert (
+        fragment.text.index("remark 0 (H100)") < fragment.text.index("held out") < fragment.text.index("Other findings")
+    )
+    assert "\nH105 error remark 5\n" in fragment.text
+    assert fragment.pieces.count("6 more") == 1
+    assert (
+        fragment.text.index("remark 11") < fragment.text.index("6 more") < fragment.text.index("H117 info remark 17\n")
+    )
     assert "heldout-error" in fragment.classes
 
 
@@ -178,11 +206,13 @@ def test_hostile_text_is_text_in_a_comparison(comparison):
 def test_a_comparison_shows_verdict_ranking_and_pairs(compared, comparison):
     assert compared._repr_html_() == as_html("comparison", comparison)
     fragment = read(as_html("comparison", comparison))
-    assert fragment.pieces[0] == comparison["verdict"]["sentence"]
-    assert ["place", "learner", "zero_one", "95% interval", "training rows", "interval by"] in fragment.rows
-    for one in comparison["ranking"]:
-        between = f"{one['low']:.4g} to {one['high']:.4g}"
-        assert [one["name"], f"{one['value']:.4g}", between] in [row[1:4] for row in fragment.rows]
+    lines = fragment.text.splitlines()
+    assert lines[0] == "y from 4 columns 150 rows 3 learners, same folds"
+    assert lines[1].startswith(f"Best: {comparison['verdict']['best']}, accuracy 9")
+    assert ["learner", "accuracy", "95 % interval", "less the best", "interval", "verdict"] in fragment.rows
+    ranked = [row[0] for row in fragment.rows if row and row[-1] in ("", "worse", "undecided") and len(row) == 6]
+    names = [comparison["verdict"]["best"], *(one["name"] for one in comparison["against_best"])]
+    assert ranked == [*names, "no model"]
     for pair in comparison["pairs"]:
         chances = [pair["chance_first_better"], pair["chance_equal"], pair["chance_second_better"]]
         names = [pair["first"], pair["second"]]
@@ -206,8 +236,9 @@ def tuned(summary):
         "family": "knn",
         "params": {"clf__n_neighbors": 5, "clf__p": 1.5},
         "candidates": 12,
+        "families": [],
         "parts": 5,
-        "loss": "zero_one",
+        "loss": "error rate",
         "value": 0.0412345,
         "optimistic": True,
         "estimates": {},
@@ -220,9 +251,30 @@ def tuned(summary):
 def test_a_tuned_learner_tells_its_choice_and_marks_the_number_that_chose(tuned):
     fragment = read(as_html("tuned", tuned))
     assert "Chosen: knn n_neighbors=5, p=1.5, of 12 candidates\n" in fragment.text
-    assert "zero_one 0.04123 in validation, mean of 5 parts optimistic\n" in fragment.text
+    assert "error rate 0.04123 in validation, mean of 5 parts optimistic\n" in fragment.text
     assert "estimates_" in fragment.text
     assert ["predictor", "The predictor was trained on all rows."] in fragment.rows
+
+
+def test_a_tuned_learner_shows_its_families():
+    families = {
+        "near": (KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}),
+        "line": (LogisticRegression(max_iter=1_000), {"C": [0.1, 1.0]}),
+    }
+    tuned = ho.Tuned(families, validation=ho.KFold(3), loss="log")
+    before = unescape(tuned._repr_html_())
+    assert "near: KNeighborsClassifier" in before
+    assert "line: LogisticRegression" in before
+    assert "{'n_neighbors': [1, 5, 15]}" in before
+    after = tuned.fit(X, y)._repr_html_()
+    fragment = read(after[after.index("<style>.heldout-view") :])
+    assert ["family", "candidates", "best log loss in validation"] in fragment.rows
+    best, other = (row for row in fragment.rows if row[:2] in (["near", "3"], ["line", "2"]))
+    assert float(best[2]) <= float(other[2])
+    assert best[0] == tuned.best_family_
+    alone = ho.Tuned(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, validation=ho.KFold(3))
+    assert "estimator: KNeighborsClassifier" in unescape(alone._repr_html_())
+    assert "Families" not in alone.fit(X, y)._repr_html_()
 
 
 def test_a_tuned_learner_with_nothing_to_choose_is_not_optimistic(tuned):
@@ -231,7 +283,7 @@ def test_a_tuned_learner_with_nothing_to_choose_is_not_optimistic(tuned):
     assert "the only candidate" in fragment.text
     assert "optimistic" not in fragment.pieces
     assert "estimates_" not in fragment.text
-    assert ["failed", "2 cells: see failures_"] in fragment.rows
+    assert ["failed", "2 fits: see failures_"] in fragment.rows
 
 
 def test_a_tuned_learner_shows_the_estimates_that_were_made(tuned, summary):

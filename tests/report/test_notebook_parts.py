@@ -36,7 +36,7 @@ ESTIMATE = Estimate(
 
 def test_an_estimate_shows_number_interval_and_meaning():
     fragment = read(ESTIMATE._repr_html_())
-    assert fragment.text.startswith("zero_one 0.04123 90% interval 0.01 to 0.108\n")
+    assert fragment.text.startswith("zero_one 0.04123 90 % interval 0.01 to 0.108\n")
     assert fragment.rows == [
         ["estimates", "expected zero-one risk"],
         ["interval", "corrected t, heuristic"],
@@ -148,7 +148,7 @@ def test_advice_shows_the_call_the_rows_and_the_reasons():
 def test_advice_without_rows_says_what_is_missing():
     fragment = read(as_html("advice", ho.advise(candidates=3).summary()))
     assert fragment.pieces[0] == "No recipe without the number of rows: pass n=…"
-    assert "Rows needed, at 95%" in fragment.pieces
+    assert "Rows needed, at 95 %" in fragment.pieces
 
 
 def test_a_large_test_set_has_its_promise():

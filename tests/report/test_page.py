@@ -9,19 +9,21 @@ from heldout.base.errors import OptionError
 from heldout.report.page import render_page
 
 SECTIONS = [
-    "How the rows were split",
+    "What was checked and found",
+    "Failures",
+    "The scores",
+    "Where it errs",
     "How it did in each fold",
     "The number, and the numbers beside it",
     "Risk against each parameter",
     "All candidates",
     "Is the choice stable?",
-    "Where it errs",
     "Would more rows help?",
+    "How the rows were split",
     "Where the time went",
     "The plan and what its rules saved",
-    "Findings",
-    "Failures",
     "How to get it again",
+    "The words of this page",
 ]
 
 
@@ -38,31 +40,35 @@ def inside(page, section):
 
 
 def test_the_sections_of_a_result_come_in_the_order_its_readers_ask_for(pages):
-    assert headings(pages["result"], 1) == ["ridge or forest"]
+    assert headings(pages["result"], 1) == ["diagnosis from 4 columns of bc.csv"]
+    assert "<title>diagnosis from 4 columns of bc.csv</title>" in pages["result"]
     assert headings(pages["result"], 2) == SECTIONS
     contents = re.search('<nav class="contents".*?</nav>', pages["result"], flags=re.DOTALL)[0]
     assert re.findall("<a [^>]*>(.*?)</a>", contents) == ["The verdict", *SECTIONS]
 
 
 def test_a_comparison_has_its_own_sections(pages):
-    assert headings(pages["comparison"], 1) == ["ridge, forest, tree"]
+    assert headings(pages["comparison"], 1) == ["diagnosis from 4 columns of bc.csv"]
     assert headings(pages["comparison"], 2) == [
+        "What was checked and found",
+        "Failures",
         "Ranking",
         "Differences, pair by pair",
         "The same folds, side by side",
         "Each learner by itself",
-        "Findings",
-        "Failures",
         "How to get it again",
+        "The words of this page",
     ]
 
 
 def test_the_verdict_is_first_and_whole(pages, seen, make_result):
     text = seen(pages["result"]).text
     verdict = make_result()["verdict"]
-    places = [text.index(verdict[key]) for key in ("sentence", "promise", "against", "optimism")]
+    against = "Better than no model by 0.350 (0.310 to 0.390 on the same folds)."
+    told = (verdict["sentence"], against, "0.120 95 % interval 0.100 to 0.150", verdict["promise"], verdict["optimism"])
+    places = [text.index(words) for words in told]
     assert places == sorted(places)
-    assert places[-1] < text.index("Each lane is one round")
+    assert places[-1] < text.index("Where it errs Answers") < text.index("Each lane is one round")
     assert all(one in text for one in verdict["surer"])
     assert "The predictor is trained on all 150 rows." in text
 
@@ -70,12 +76,12 @@ def test_the_verdict_is_first_and_whole(pages, seen, make_result):
 def test_the_key_number_has_its_interval_its_scale_and_its_meaning(pages, seen):
     hero = re.search('<div class="key-number">.*?</svg>.*?</details>', pages["result"], flags=re.DOTALL)[0]
     text = seen(hero).text
-    assert "0.12 " in text
-    assert "95% interval 0.1 to 0.15" in text
+    assert "0.120 95 % interval 0.100 to 0.150" in text
+    assert 'always "no": 0.660' in text
     assert "meaning of risk" in text
     assert "about 120" in text
     assert seen(hero).of("svg")[0]["aria-label"] == (
-        "0.12 on a scale, with its interval from 0.1 to 0.15, the values of 5 folds, the best validation number 0.1"
+        '0.120 on a scale, with its interval from 0.100 to 0.150, the values of 5 folds, always "no": 0.660'
     )
 
 
@@ -111,7 +117,10 @@ def test_sections_without_anything_to_show_are_left_out(make_result):
     page = render_page(summary)
     gone = {"How the rows were split", "Risk against each parameter", "All candidates", "Is the choice stable?"}
     assert headings(page, 2) == [one for one in SECTIONS if one not in gone | {"Where it errs", "Failures"}]
-    assert "Nothing was found." in page
+    assert "2 checks of the data and the set-up: nothing found." in page
+    assert "whether rows hang together" in page
+    assert "nothing found" not in render_page(summary | {"checks": None})
+    assert "The data were not checked" in render_page(summary | {"checks": summary["checks"] | {"ran": False}})
 
 
 def test_a_study_of_one_part_and_one_number_shows_neither_twice(make_result):
@@ -175,11 +184,12 @@ def test_failures_are_named_with_their_tracebacks(pages, seen):
 
 def test_the_comparison_shows_ranking_and_pairs_with_their_intervals(pages, seen):
     ranking = seen(inside(pages["comparison"], "ranking")).text
-    assert "0.08 to 0.13" in ranking
+    assert "forest 0.220 0.200 to 0.250 +0.10 (-0.02 to 0.20) undecided" in ranking
     pairs = inside(pages["comparison"], "differences")
     table = re.search('<table id="pairs-table">.*?</table>', pairs, flags=re.DOTALL)[0]
     assert table.count("<bdi>first better</bdi>") == 3
     assert 'data-value="-0.2">-0.2 to -0.01' in pairs
+    assert pairs.count("<figure>") == 1
     assert "within ±0.05 two learners count as practically equal" in pairs
     assert "difference of expected log risks" in pairs
 
@@ -195,7 +205,7 @@ def test_a_risk_without_a_value_is_a_dash_and_its_reason(make_result, seen):
         "reason": "No risk: it failed.",
     }
     summary["risk"] |= none
-    summary["folds"][2]["log"] = None
+    summary["metrics"][0] |= none
     page = render_page(summary)
     assert '<p class="big">–</p>' in page
     assert 'class="scale"' not in page
@@ -207,16 +217,19 @@ def test_a_risk_without_a_value_is_a_dash_and_its_reason(make_result, seen):
 def test_an_answer_in_place_of_a_number_is_told(make_result):
     summary = make_result()
     summary["risk"] |= {"answer": "rounded to 0.01"}
-    assert '<p class="interval">rounded to 0.01</p>' in render_page(summary)
-    summary["risk"] |= {"answer": "pass: at most 0.2", "value": None, "low": None, "high": None}
-    assert '<p class="big">pass: at most 0.2</p>' in render_page(summary)
+    assert '<p class="big long">0.120 (rounded to 0.01)</p>' in render_page(summary)
+    nothing = {"value": None, "low": None, "high": None}
+    summary["risk"] |= {"answer": "pass: at most 0.2", **nothing}
+    summary["metrics"][0] |= nothing
+    assert '<p class="big long">pass: at most 0.2</p>' in render_page(summary)
 
 
 def test_infinite_ends_are_shown_and_sorted(make_result):
     summary = make_result()
-    summary["risk"] |= {"low": "-inf", "high": "inf"}
+    for one in (summary["risk"], summary["metrics"][0]):
+        one |= {"low": "-inf", "high": "inf"}
     page = render_page(summary)
-    assert "95% interval -∞ to ∞" in page
+    assert "95 % interval -∞ to ∞" in page
     assert 'data-value="-inf">-∞ to ∞' in page
 
 

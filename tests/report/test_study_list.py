@@ -15,7 +15,7 @@ from rich.console import Console
 from heldout.engine.live_file import ProgressSnapshot
 from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.report.show import as_view
-from heldout.report.study_list import index_of, short_studies
+from heldout.report.study_list import SHOWN_VERSION, index_of, short_studies
 
 HOSTILE = "[/red]</script><img src=x onerror=alert(1)>\u202e\x1b[31m\n" + "n" * 10_000
 MADE = "2026-01-09T00:00:00+00:00"
@@ -44,7 +44,7 @@ def study(number: int, **changes: Any) -> StudyRow:
 
 def summary(number: int, **changes: Any) -> SummaryRow:
     risk = {"loss": "squared", "value": 0.25, "low": 0.1, "high": "inf", "level": 0.95, "method": "corrected t"}
-    head = {"kind": "result", "version": 2, "learner": "Ridge", "risk": {**risk, "guarantee": "heuristic"}}
+    head = {"kind": "result", "version": SHOWN_VERSION, "learner": "Ridge", "risk": {**risk, "guarantee": "heuristic"}}
     head |= {"findings": {"warning": 2}, "studies": [], "kept": "2026-01-08T00:00:00+00:00"}
     return SummaryRow(key=bytes([number]) * 16, mark=b"mark", head={**head, **changes})
 
@@ -121,7 +121,7 @@ def test_without_a_summary_the_way_to_one_is_told():
     assert one["note"] == (
         "No summary is kept. Run the same command again: it answers from the journal at once, and keeps it."
     )
-    (other,) = index([study(1)], [summary(1, version=3)])["studies"]
+    (other,) = index([study(1)], [summary(1, version=99)])["studies"]
     assert other["page"] is None
     assert other["note"].startswith("Its summary was kept by another version of heldout.")
 
@@ -180,7 +180,7 @@ def test_a_comparison_is_listed_and_its_studies_lead_to_it():
     assert (first["page"], first["ended"]) == ("study-090909090909.html", "2026-01-08T00:00:00+00:00")
     assert [one["part_of"] for one in rest] == ["090909090909", "090909090909"]
     assert first["part_of"] is None
-    later = index([study(1), study(2)], [summary(9, **head, version=3)])
+    later = index([study(1), study(2)], [summary(9, **head, version=99)])
     assert [(one["part_of"], one["page"]) for one in later["studies"]] == [(None, None)] * 3
 
 

@@ -70,8 +70,8 @@ def test_a_row_holds_what_the_list_says_and_leads_to_its_page(seen: Any):
     page = render_index(index(entry(1), without_page(2, note="No summary is kept.", seconds=None, state="left")))
     first, second = rows_of(page)
     assert first.replace(" |", "") == (
-        "Ridge() finished 0.25 squared 0.125 to ∞ 95% 5-fold 1,234 × 3 abcdef01 2026-01-02 11:30 1 min 30 s 2 warnings "
-        "1 info"
+        "Ridge() finished 0.25 squared 0.125 to ∞ 95 % 5-fold 1,234 × 3 abcdef01 2026-01-02 11:30 1 min 30 s "
+        "2 warnings 1 info"
     )
     assert second.replace(" |", "").startswith("Ridge() No summary is kept. left – – 5-fold")
     links = [one["href"] for one in seen(page).of("a")]

@@ -49,21 +49,30 @@ def test_a_summary_is_plain_and_whole(result):
     assert {finding["code"] for finding in summary["findings"]} == {f.code for f in result.findings}
 
 
-def test_the_text_says_what_the_number_is(result):
-    text = as_text("result", summary_of(result))
-    first, *_ = text.splitlines()
-    assert first.startswith(f"squared {amount(result.risk.value)}   95% interval ")
+def test_the_text_answers_and_says_what_the_number_is(result):
+    first, empty, score, *_ = as_text("result", summary_of(result)).splitlines()
+    assert first == "y from 10 columns   60 rows: median 133"
+    assert empty == ""
+    assert score.startswith("  RMSE 59   (95 % interval 49 to 82)   always the mean: 7")
+    assert result.risk.value**0.5 == pytest.approx(59, abs=0.5)
+
+
+def test_at_length_every_number_says_what_it_is(result):
+    text = as_text("whole result", summary_of(result))
     for words in (
-        result.risk.estimand,
         result.risk.method,
         result.risk.guarantee,
         "60 held-out rows",
         "No value: it needs the validation fits on all rows",
         "  Picky alpha=",
-        "H202 error: 12 cells failed",
+        "! 12 fits failed",
+        "(H202)",
         "seed 0",
+        "left alone, and why",
     ):
         assert words in text, text
+    assert result.risk.estimand in " ".join(text.split())
+    assert "left alone, and why" not in str(result)
 
 
 def test_nothing_that_a_terminal_acts_on_comes_through(result):
@@ -79,45 +88,60 @@ def test_without_an_interval_the_reason_stands_there():
         made = ho.evaluate(DummyRegressor(), X, y, test=ho.Holdout(rows=1), loss="squared", jobs=1)
     assert made.risk.low is None
     text = as_text("result", summary_of(made))
-    assert "interval    No interval" in text
-    assert "Folds" not in text
-    assert "Chosen" not in text
+    assert "  interval    No interval" in text
+    assert "trained on  held out" not in text
+    assert "  chosen  " not in text
 
 
 def test_the_rows_of_leave_one_out_are_not_listed_as_folds(result):
-    assert "Folds" in str(result)
-    assert "Folds" not in str(ho.evaluate(Ridge(), X, y, test=ho.LeaveOneOut(), loss="squared", jobs=1))
+    alone = ho.evaluate(Ridge(), X, y, test=ho.LeaveOneOut(), loss="squared", jobs=1)
+    assert "\nFolds\n" in as_text("whole result", summary_of(result))
+    assert "Folds" not in as_text("whole result", summary_of(alone))
 
 
-def edited(result, **risk):
+def edited(result, **changes):
     summary = summary_of(result)
-    return summary | {"risk": summary["risk"] | risk}
+    first, *others = summary["metrics"]
+    return summary | {"metrics": [first | changes, *others]}
 
 
 def test_the_level_is_shown_as_it_is(result):
-    assert "99.9% interval" in as_text("result", edited(result, level=0.999))
-    assert "90% interval" in as_text("result", edited(result, level=0.9))
+    assert "99.9 % interval" in as_text("result", edited(result, level=0.999))
+    assert "90 % interval" in as_text("result", edited(result, level=0.9))
 
 
 def test_an_infinite_number_is_shown(result):
     text = as_text("result", edited(result, value="inf", low="-inf", high="inf"))
-    assert text.startswith("squared ∞   95% interval -∞ to ∞")
+    assert "  RMSE ∞   (95 % interval -∞ to ∞)" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "shown"),
+    [
+        (29_437.2, 27_912.0, 31_188.0, "RMSE 29,400   (95 % interval 27,900 to 31,200)"),
+        (0.083214, 0.0612, 0.0991, "RMSE 0.083   (95 % interval 0.061 to 0.099)"),
+        (1.23456e7, 1.1e7, 1.4e7, "RMSE 12,300,000   (95 % interval 11,000,000 to 14,000,000)"),
+    ],
+)
+def test_two_digits_of_the_width_of_the_interval_decide_the_rounding(result, value, low, high, shown):
+    assert f"  {shown}" in as_text("result", edited(result, value=value, low=low, high=high))
 
 
 def test_a_fold_where_nothing_could_be_chosen_is_named(result):
     summary = summary_of(result)
     choices = [summary["choices"][0] | {"candidate": -1}, *summary["choices"][1:]]
-    assert "nothing: every candidate failed" in as_text("result", summary | {"choices": choices})
+    assert "nothing: every candidate failed in 1" in as_text("result", summary | {"choices": choices})
 
 
 def test_many_folds_and_choices_are_counted(result):
     summary = summary_of(result)
     folds = [summary["folds"][0] | {"fold": i, "squared": float(i)} for i in range(30)]
     choices = [summary["choices"][0] | {"fold": i, "candidate": i, "params": {"alpha": float(i)}} for i in range(30)]
-    text = as_text("result", summary | {"folds": folds, "choices": choices})
+    text = as_text("whole result", summary | {"folds": folds, "choices": choices})
     assert "… 18 more" in text
     assert "1 of 30  Picky alpha=0" in text
     assert "… 22 more" in text
+    assert "  chosen      alpha=0 in 1 fold, alpha=1 in 1, alpha=2 in 1, 27 others in 27\n" in text
 
 
 def test_names_with_line_breaks_stay_on_their_line(result):
@@ -125,7 +149,7 @@ def test_names_with_line_breaks_stay_on_their_line(result):
     params = {"solver": "svd\nsquared 0.0   95% interval 0 to 0\r\u2028x"}
     choices = [summary["choices"][0] | {"params": params}]
     lines = as_text("result", summary | {"choices": choices}).splitlines()
-    assert sum(one.startswith("squared") for one in lines) == 1
+    assert sum(one.strip().startswith("squared") for one in lines) == 0
 
 
 @pytest.mark.parametrize("mark", ["\x00", "\x07", "\x1b", "\x9b", "\r", "\x7f", "\u202e", "\u2066", "\u200f"])

@@ -261,7 +261,7 @@ def test_no_data_is_no_drawing_and_an_unknown_name_is_refused():
 
 
 def test_one_entry_may_be_several_drawings():
-    assert [drawn.name for drawn in drawings("comparison")] == ["ranking", "comparison", "paired_folds"]
+    assert [drawn.name for drawn in drawings("comparison")] == ["comparison"]
     assert [drawn.name for drawn in drawings("parameters")] == ["parameters"] * 3
     (ranking,) = draw_all("ranking", EXAMPLES["comparison"](), prefix="a-")
     assert ranking.name == "ranking"

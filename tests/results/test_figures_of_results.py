@@ -28,6 +28,14 @@ FIGURES = {
     "calibration",
     "confusion",
     "residuals",
+    "roc",
+    "pr",
+    "gains",
+    "thresholds",
+    "classes",
+    "importance",
+    "coefficients",
+    "subgroups",
     "learning_curve",
     "time",
 }
@@ -236,7 +244,7 @@ def test_withheld_rows_are_in_no_figure():
     shown = result.summary(figures=True)["figures"]
     for name in ("confusion", "calibration", "folds"):
         assert "withheld" in shown[name]["none"], name
-    assert result.summary()["verdict"]["against"] is None
+    assert result.summary()["metrics"][0]["gain"] is None
 
 
 def test_a_loaded_result_shows_the_same(classes, tmp_path):
@@ -321,7 +329,7 @@ def test_the_call_on_the_page_runs():
         make_pipeline(StandardScaler(), LogisticRegression()), {"logisticregression__C": ho.log_grid(-1, 1, 3)}
     )
     result = ho.evaluate(tuned, X, y, test=ho.KFold(3), loss="log", seed=3, jobs=1, options=ho.Options(pool=True))
-    *lines, last = result.summary()["about"]["call"].splitlines()
-    names = {"X": X, "y": y}
-    exec("\n".join([*lines, f"again = {last}"]), names)
+    call, names = result.summary()["about"]["call"], {"X": X, "y": y}
+    assert max(map(len, call.splitlines())) < 80
+    exec(call.replace("\nevaluate(", "\nagain = evaluate("), names)
     assert names["again"].risk == result.risk

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import unescape
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import heldout as ho
 from heldout.base.responses import Responses
 from heldout.losses import mean_loss, resolve_losses
+from heldout.report.first_screen import verdict_words
 from heldout.report.show import as_view
 from heldout.report.terminal import open_console
 
@@ -28,6 +30,11 @@ RIDGE, NEIGHBOURS = Ridge(alpha=0.1), KNeighborsClassifier(7)
 TIMES = {"time": np.random.default_rng(0).permutation(150)}
 GROUPS = {"groups": np.arange(150) // 3}
 WEIGHTS = {"sample_weight": np.random.default_rng(0).integers(1, 4, 150).astype(float)}
+
+
+def said(summary):
+    """What a first screen says of the learner against no model."""
+    return " ".join(verdict_words(summary))
 
 
 def same_as_compare(learner, dummy, data, **question):
@@ -95,14 +102,16 @@ def test_an_area_is_held_to_a_half(test):
         "verdict"
     ]
     assert verdict["no_model"]["value"] == 0.5
-    assert verdict["against"].startswith("Better than always giving each class its share of the training rows by 0.4")
+    assert verdict["no_model"]["words"] == "always giving each class its share of the training rows"
+    assert verdict["no_model"]["verdict"] == "better"
+    assert verdict["no_model"]["low"] > 0.3
 
 
 def test_a_balanced_accuracy_without_spread_is_not_said_to_be_the_same():
     X = np.repeat([[-1.0], [1.0]], 30, axis=0)
-    told = ho.evaluate(NEIGHBOURS, X, (X[:, 0] > 0).astype(int), loss="balanced_accuracy").summary()["verdict"]
-    assert told["no_model"]["difference"] == 0.5
-    assert "the difference is the same on all 60 rows" in told["against"]
+    told = ho.evaluate(NEIGHBOURS, X, (X[:, 0] > 0).astype(int), loss="balanced_accuracy").summary()
+    assert told["verdict"]["no_model"]["difference"] == 0.5
+    assert "the difference is the same on all 60 rows" in said(told)
 
 
 def test_a_score_of_absolute_errors_against_the_median():
@@ -218,10 +227,12 @@ def test_overlap_does_not_decide():
     """Paired, a small gain on noisy rows is seen; the interval of the risk alone holds what no model costs."""
     X, y = weak_signal()
     result = ho.evaluate(Ridge(), X, y, test=ho.KFold(10))
-    told = result.summary()["verdict"]
+    summary = result.summary()
+    told = summary["verdict"]
     assert result.risk.low < told["no_model"]["value"] < result.risk.high
     assert told["no_model"]["verdict"] == "better"
-    assert told["against"].startswith("Better than always answering the mean of the training rows by ")
+    assert told["no_model"]["words"] == "always answering the mean of the training rows"
+    assert said(summary).startswith("Better than no model by ")
 
 
 def test_the_constant_comes_from_the_training_rows():
@@ -239,9 +250,9 @@ def test_the_constant_comes_from_the_training_rows():
 
 def test_every_door_says_the_same_sentence(tmp_path):
     result = ho.evaluate(NEIGHBOURS, *CANCER, test=ho.KFold(5))
-    sentence = result.summary()["verdict"]["against"]
-    assert sentence.startswith("Better than always answering '1' by ")
-    assert "points, on the same folds); that would be wrong 37.3% of the time." in sentence
+    sentence = said(result.summary())
+    assert re.fullmatch(r"Better than no model by \d+ points \(\d+ to \d+ on the same folds\)\.", sentence)
+    assert 'always "1": 62.7 %' in str(result)
     assert sentence in str(result)
     assert sentence in unescape(result._repr_html_())
     console = open_console()
@@ -259,10 +270,12 @@ def test_every_door_says_the_same_sentence(tmp_path):
 def test_a_learner_that_is_no_better_is_not_called_so():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(120, 4)), rng.integers(0, 2, 120)
-    told = ho.evaluate(LogisticRegression(), X, y, test=ho.KFold(5)).summary()["verdict"]
-    assert told["against"].startswith("Not shown to be better than always answering")
-    same = ho.evaluate(DummyClassifier(), X, y, test=ho.KFold(5)).summary()["verdict"]
-    assert "lost the same on all 120 rows" in same["against"]
+    told = ho.evaluate(LogisticRegression(), X, y, test=ho.KFold(5))
+    assert re.match("(Not shown to be|No) better than no model [(]", said(told.summary()))
+    same = ho.evaluate(DummyClassifier(), X, y, test=ho.KFold(5)).summary()
+    assert said(same).startswith("No better than no model: the same score on every row")
+    assert "found nothing in these columns that tells" in said(same)
+    assert "lost the same on all 120 rows" in same["verdict"]["no_model"]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -273,9 +286,10 @@ def test_a_learner_that_is_no_better_is_not_called_so():
     ],
 )
 def test_where_no_model_has_no_meaning_the_reason_is_told(loss, words):
-    told = ho.evaluate(RIDGE, *DIABETES, loss={"own": loss}).summary()["verdict"]
-    assert told["against"] is None
-    assert words in told["no_model"]["reason"]
+    told = ho.evaluate(RIDGE, *DIABETES, loss={"own": loss}).summary()
+    assert words in told["verdict"]["no_model"]["reason"]
+    assert said(told).startswith("Not compared with no model. ")
+    assert words in said(told)
 
 
 def test_several_labels_a_row_have_no_commonest_class():
@@ -294,12 +308,12 @@ def test_several_targets_have_a_mean_each():
 
 def test_a_second_look_shows_nothing_against_no_model():
     options = ho.Options(ledger=_own())
-    first = ho.evaluate(RIDGE, *DIABETES, test=ho.Holdout(0.3), options=options).summary()["verdict"]
-    second = ho.evaluate(Ridge(alpha=2.0), *DIABETES, test=ho.Holdout(0.3), options=options).summary()["verdict"]
-    assert first["against"].startswith("Better than")
-    assert second["against"].startswith("Not shown to be better than")
-    assert "looked at before" in second["against"]
-    assert second["no_model"]["low"] is None
+    first = ho.evaluate(RIDGE, *DIABETES, test=ho.Holdout(0.3), options=options).summary()
+    second = ho.evaluate(Ridge(alpha=2.0), *DIABETES, test=ho.Holdout(0.3), options=options).summary()
+    assert said(first).startswith("Better than")
+    assert said(second).startswith("Not shown to be better than")
+    assert "looked at before" in said(second)
+    assert second["verdict"]["no_model"]["low"] is None
 
 
 def test_a_second_look_keeps_the_reason_why_nothing_was_compared():
@@ -308,14 +322,14 @@ def test_a_second_look_keeps_the_reason_why_nothing_was_compared():
         ho.evaluate(Ridge(alpha), *DIABETES, test=ho.Holdout(0.3), loss=loss, options=options) for alpha in (1.0, 2.0)
     )
     assert "no constant answer is known" in second.summary()["verdict"]["no_model"]["reason"]
-    assert "No model: not compared. 'own' belongs to whole sets" in str(first)
+    assert "Not compared with no model. 'own' belongs to whole sets" in str(first)
 
 
 def test_withheld_rows_are_compared_with_nothing():
     options = ho.Options(answer="rounded:0.05", ledger=_own())
-    told = ho.evaluate(NEIGHBOURS, *CANCER, test=ho.Holdout(0.3), options=options).summary()["verdict"]
-    assert told["against"] is None
-    assert told["no_model"]["value"] is None
+    told = ho.evaluate(NEIGHBOURS, *CANCER, test=ho.Holdout(0.3), options=options).summary()
+    assert said(told).startswith("Not compared with no model. ")
+    assert told["verdict"]["no_model"]["value"] is None
 
 
 def test_a_frozen_predictor_is_held_to_the_rows_it_could_have_been_trained_on():

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import heldout as ho
 from heldout.api import final
-from heldout.report.show import as_view
+from heldout.report.show import as_text, as_view
 from heldout.report.terminal import open_console
 from heldout.risk.intervals.bayle import bayle
 from heldout.risk.intervals.binomial import clopper_pearson
@@ -106,7 +106,8 @@ def test_where_it_would_take_fits_the_best_number_waits_for_the_predictor(tmp_pa
     for name in CORRECTED:
         assert before[name].value is None
         assert "result.predictor" in before[name].reason
-    assert "No value: it needs the validation fits on all rows" in str(result)
+    assert "No value: it needs the validation fits on all rows" in as_text("whole result", result.summary())
+    assert "optimism" not in str(result)
     assert "no best validation number" in result.summary()["verdict"]["optimism"]
     assert result.predictor is not None
     alone = clone(tuned).fit(X, y)
@@ -123,7 +124,7 @@ def test_where_it_waits_the_terminal_says_so_in_two_lines():
     console = open_console()
     console.width = 80
     with console.capture() as captured:
-        console.print(as_view("result", summary))
+        console.print(as_view("whole result", summary))
     lines = [line.strip() for line in captured.get().splitlines()]
     first = next(place for place, line in enumerate(lines) if line.startswith("best validation number optimistic"))
     assert "result.predictor or --save model.skops" in " ".join(lines[first + 1 : first + 3])
@@ -198,10 +199,12 @@ def test_validation_that_cannot_split_all_rows_leaves_the_best_number_out():
 def test_optimism_is_told_as_a_difference():
     X, y = numbers()
     result = ho.evaluate(ho.Tuned(Ridge(), {"alpha": [0.1, 50.0]}, validation=3), X, y, test=ho.KFold(3), jobs=1)
-    gap = result.risk.value - result.estimates["best_validation"].value
-    assert f"The optimism is {gap:.3g}: the risk minus that number." in str(result)
-    assert "training sets of 40 rows" in str(result)
-    assert "The training sizes differ" not in str(result)
+    gap = result.risk.value**0.5 - result.estimates["best_validation"].value ** 0.5
+    told = result.summary()["verdict"]["optimism"]
+    assert f"The optimism is {gap:.3g}: the number to quote minus that one." in told
+    assert "training sets of 40 rows" in told
+    assert "The training sizes differ" not in told
+    assert f"is {gap:.1f} too good" in str(result)
 
 
 def test_groups_are_drawn_whole():

@@ -8,7 +8,7 @@ import pytest
 
 from heldout.risk.estimands import estimand_of, learner_risk, predictor_risk
 from heldout.risk.estimate import Estimate
-from heldout.risk.verdict import Reference, promise_of, sentence_of, surer, verdict_of
+from heldout.risk.verdict import Leading, Reference, promise_of, sentence_of, surer, verdict_of
 
 LEARNER = Estimate(
     name="risk",
@@ -42,11 +42,11 @@ PREDICTOR = replace(
 def test_a_learner_and_a_predictor_are_told_apart():
     assert sentence_of(LEARNER) == (
         "On new rows the tuned learner, trained on about 353 rows, is expected to have a mean squared loss of 2,900 "
-        "(90% interval 2,500 to 3,300)."
+        "(90 % interval 2,500 to 3,300)."
     )
     assert sentence_of(PREDICTOR) == (
-        "On new rows this predictor, trained on 80 rows, is expected to be right 90.0% of the time "
-        "(90% interval 85.0% to 94.0%)."
+        "On new rows this predictor, trained on 80 rows, is expected to be right 90.0 % of the time "
+        "(90 % interval 85.0 % to 94.0 %)."
     )
 
 
@@ -57,7 +57,12 @@ def test_later_rows_are_later_rows():
 
 @pytest.mark.parametrize(
     ("guarantee", "words"),
-    [("exact", "at least 90%"), ("finite-sample", "at least 90%"), ("asymptotic", "about 90%"), ("heuristic", "aims")],
+    [
+        ("exact", "at least 90 %"),
+        ("finite-sample", "at least 90 %"),
+        ("asymptotic", "about 90 %"),
+        ("heuristic", "aims"),
+    ],
 )
 def test_a_promise_is_that_of_the_guarantee(guarantee, words):
     assert words in promise_of(replace(LEARNER, guarantee=guarantee))
@@ -76,61 +81,11 @@ def test_without_a_value_nothing_is_claimed():
     failed = replace(LEARNER, value=None, low=None, high=None, reason="A fit failed.")
     told = verdict_of({"risk": failed}, Reference(value=6000.0, words="the mean"), rows=442)
     assert told["sentence"] == "This study has no risk to tell. A fit failed."
-    assert told["against"] is None
     assert told["surer"] == []
-
-
-SHOWN = Reference(words="always answering 'a'", value=0.5, difference=0.4, low=0.3, high=0.5, level=0.9, p=0.001)
-
-
-def told_against(risk, **changed):
-    return verdict_of({"risk": risk}, replace(SHOWN, **changed), rows=442)["against"]
-
-
-def test_better_than_no_model_is_said_by_the_paired_difference_alone():
-    """The interval of the risk lies wholly on the better side of no model, or holds it: neither decides."""
-    assert told_against(PREDICTOR, verdict="better") == (
-        "Better than always answering 'a' by 40.0 points (90% interval 30.0 to 50.0 points, on the same test rows); "
-        "that would be right 50.0% of the time."
-    )
-    assert told_against(PREDICTOR, verdict="not shown", low=-0.1).startswith(
-        "Not shown to be better than always answering 'a': the gain is 40.0 points (90% interval -10.0 to 50.0"
-    )
-    wide = replace(PREDICTOR, low=0.4, high=1.0)
-    assert told_against(wide, verdict="better", parts=5).startswith(
-        "Better than always answering 'a' by 40.0 points (90% interval 30.0 to 50.0 points, on the same folds)"
-    )
-
-
-def test_losses_are_better_when_smaller():
-    changed = {"words": "the mean", "value": 6000.0, "difference": -3100.0, "low": -4000.0, "high": -2200.0}
-    assert told_against(LEARNER, verdict="better", **changed) == (
-        "Better than the mean by 3,100 (90% interval 2,200 to 4,000, on the same test rows); that would have a mean "
-        "squared loss of 6,000."
-    )
-    turned = {"value": 2000.0, "difference": 900.0, "low": 500.0, "high": 1300.0}
-    assert told_against(LEARNER, verdict="worse", **turned).startswith(
-        "Worse than always answering 'a' by 900 (90% interval 500 to 1,300, on"
-    )
-
-
-def test_a_direction_without_a_size_has_its_p():
-    told = told_against(PREDICTOR, verdict="better", low=-0.01)
-    assert "'a' (p = 0.001) by 40.0 points (90% interval -1.0 to" in told
-
-
-def test_without_an_interval_of_the_difference_nothing_is_shown():
-    told = told_against(PREDICTOR, low=None, high=None, reason="No interval: time.")
-    assert told == (
-        "Not shown to be better than always answering 'a': the gain is 40.0 points, without an interval; that would be "
-        "right 50.0% of the time. No interval: time."
-    )
-    assert "'a'; that would" in told_against(PREDICTOR, low=None, high=None, difference=0.0)
 
 
 def test_where_no_model_has_no_meaning_the_reason_is_kept():
     told = verdict_of({"risk": PREDICTOR}, Reference(reason="No constant answer is known."), rows=100)
-    assert told["against"] is None
     assert told["no_model"]["reason"] == "No constant answer is known."
 
 
@@ -164,17 +119,41 @@ def test_optimism_is_told_of_the_same_loss_only():
 
 def test_optimism_is_a_difference_in_the_sign_of_the_loss():
     told = optimism(LEARNER, BEST) or ""
-    assert told.endswith("the number to quote is 2,900. The optimism is 100: the risk minus that number.")
+    assert told.endswith("the number to quote is 2,900. The optimism is 100: the number to quote minus that one.")
     assert "from training sets of about 353 rows" in told
     smaller = optimism(LEARNER, replace(BEST, train_size=280.0)) or ""
     assert smaller.endswith("Part of it comes from the different training sizes.")
     turned = optimism(LEARNER, replace(BEST, value=3000.0)) or ""
-    assert "The optimism is -100: the risk minus that number. It is negative: in this study" in turned
+    assert "The optimism is -100: the number to quote minus that one. It is negative: in this study" in turned
     assert "negative" not in told
     score = replace(PREDICTOR, name="best_validation", value=0.93, optimistic=True)
-    assert "The optimism is 3.0 points: that number minus the score to quote." in (optimism(PREDICTOR, score) or "")
+    assert "The optimism is 3.0 points: that number minus the one to quote." in (optimism(PREDICTOR, score) or "")
     absent = optimism(LEARNER, replace(BEST, value=None, reason="No value: no fits.")) or ""
     assert absent.endswith("No value: no fits.")
+
+
+def test_the_familiar_score_is_told_where_it_leads():
+    risk = replace(PREDICTOR, loss="zero_one", value=0.02, low=0.01, high=0.04, greater_is_better=False)
+    best = replace(risk, name="best_validation", value=0.015, low=None, high=None, optimistic=True)
+    accuracy = replace(risk, loss="accuracy", value=0.98, low=0.96, high=0.99, greater_is_better=True)
+    leads = Leading(estimate=accuracy, label="accuracy")
+    told = verdict_of({"risk": risk, "best_validation": best}, rows=100, leads=leads)
+    assert "is expected to be right 98.0 % of the time (90 % interval 96.0 % to 99.0 %)." in told["sentence"]
+    assert "The best validation number is 98.5 %" in told["optimism"]
+    assert told["flattery"] == "the best validation score (98.5 %) is 0.5 points too good"
+    rmse = Leading(estimate=replace(LEARNER, loss="rmse", value=53.85, low=50.0, high=57.4), label="RMSE")
+    told = verdict_of({"risk": LEARNER, "best_validation": BEST}, rows=442, leads=rmse)
+    assert "is expected to have an RMSE of 53.9 (90 % interval 50 to 57.4)." in told["sentence"]
+    assert told["flattery"] == "the best validation score (52.9) is 0.9 too good"
+    other = Leading(estimate=replace(LEARNER, loss="mape", value=0.1, low=0.08, high=0.12), label="MAPE")
+    told = verdict_of({"risk": LEARNER, "best_validation": BEST}, rows=442, leads=other)
+    assert "the number to quote is 2,900" in told["optimism"]
+
+
+def test_a_best_number_that_does_not_flatter_is_not_called_too_good():
+    for value in (2_900.0, 2_899.0, 3_000.0):
+        told = verdict_of({"risk": LEARNER, "best_validation": replace(BEST, value=value)}, rows=442)
+        assert told["flattery"].endswith("is not too good here")
 
 
 def test_a_coarse_answer_is_all_that_is_told():
@@ -183,19 +162,19 @@ def test_a_coarse_answer_is_all_that_is_told():
         "All that is told of this predictor, trained on 80 rows, on new rows and by zero-one: pass: at most 0.2."
     )
     rounded = replace(PREDICTOR, answer="rounded to 0.1")
-    assert "90.0% of the time, rounded to 0.1 (90%" in sentence_of(rounded)
+    assert "90.0 % of the time, rounded to 0.1 (90 %" in sentence_of(rounded)
 
 
 def test_nearly_all_is_not_all():
-    assert "right 99.97% of the time" in sentence_of(replace(PREDICTOR, value=0.9997))
-    assert "right 100.0% of the time" in sentence_of(replace(PREDICTOR, value=1.0))
+    assert "right 99.97 % of the time" in sentence_of(replace(PREDICTOR, value=0.9997))
+    assert "right 100.0 % of the time" in sentence_of(replace(PREDICTOR, value=1.0))
     wrong = replace(PREDICTOR, loss="zero_one", value=0.0003, greater_is_better=False)
-    assert "wrong 0.03% of the time" in sentence_of(wrong)
+    assert "wrong 0.03 % of the time" in sentence_of(wrong)
 
 
 def test_scores_are_said_as_scores():
     score = replace(LEARNER, loss="r2", value=0.48, low=0.4, high=0.55, greater_is_better=True)
-    assert "is expected to score 0.48 by r2 (90% interval 0.4 to 0.55)" in sentence_of(score)
+    assert "is expected to score 0.48 by r2 (90 % interval 0.4 to 0.55)" in sentence_of(score)
 
 
 def test_of_a_test_set_nothing_is_said_of_cross_validation():

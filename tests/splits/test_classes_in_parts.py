@@ -47,8 +47,8 @@ def test_where_no_class_is_lacking_the_draw_is_scikit_learns(make_task):
 @pytest.mark.parametrize("test", [ho.Holdout(0.2), ho.Resample(4, 0.2)], ids=repr)
 def test_a_class_that_counts_too_much_is_a_finding_in_draw_and_in_a_study(test, tmp_path):
     said = (
-        "Class 'b' has 2 of 52 rows, too few for a share of 11: a part holds out one of them, 9.1% of its rows for "
-        "3.8% of all, so its errors count more than they should. Hold out more rows, or use KFold, or stratify=False."
+        "Class 'b' has 2 of 52 rows, too few for a share of 11: a part holds out one of them, 9.1 % of its rows for "
+        "3.8 % of all, so its errors count more than they should. Hold out more rows, or use KFold, or stratify=False."
     )
     splits = ho.draw(test, X, Y)
     assert [(one.code, one.severity, one.message) for one in splits.findings] == [("H101", "warning", said)]

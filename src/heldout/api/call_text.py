@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,6 +20,7 @@ from heldout.losses import Loss
 from heldout.results.study_record import Request
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+LINE = 78  # characters of a line of code
 LONGEST = 4_000  # characters of a learner's repr
 _command: ContextVar[str | None] = ContextVar("heldout command", default=None)
 NOT_OF_THE_QUESTION = ("ledger", "on_event", "journal_detail", "journal_anew", "memory", "queue_seed")
@@ -71,12 +73,12 @@ def call_of(learner: Any, request: Request, *, verb: str = "evaluate", rope: flo
     losses = [one for one in _parts([request.loss]) if isinstance(one, Loss)]
     imports = imports_of([learner, test, *losses], verb, options=bool(options))
     if isinstance(learner, Mapping):
-        entries = [f"    {name!r}: {_written(one)}," for name, one in learner.items()]
-        head = "\n".join(["learners = {", *entries, "}"])
+        head = f"learners = {laid_out('{' + ', '.join(f'{n!r}: {_written(one)}' for n, one in learner.items()) + '}')}"
         name = "learners"
     else:
         head, name = f"learner = {_written(learner)}", "learner"
-    return f"{imports}\n\n{head}\n{verb}({', '.join([name, 'X', 'y', *_arguments(request, rope, options)])})"
+    call = laid_out(f"{verb}({', '.join([name, 'X', 'y', *_arguments(request, rope, options)])})")
+    return f"{imports}\n\n{head}\n{call}"
 
 
 def imports_of(things: Iterable[Any], verb: str, *, options: bool) -> str:
@@ -122,6 +124,8 @@ def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
         arguments["loss"] = repr(request.loss)
     if request.positive is not None:
         arguments["positive"] = repr(request.positive)
+    if request.slices is not None:
+        arguments["slices"] = repr(request.slices) if _is_of_names(request.slices) else "slices"
     if request.level != Request().level:
         arguments["level"] = repr(request.level)
     arguments["seed"] = str(request.seed)
@@ -130,6 +134,11 @@ def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
     if options:
         arguments["options"] = f"Options({options})"
     return [f"{name}={text}" for name, text in arguments.items()]
+
+
+def _is_of_names(slices: Any) -> bool:
+    """Return whether slices are names of columns alone; arrays and functions are written as a name instead."""
+    return isinstance(slices, str) or (isinstance(slices, list | tuple) and all(isinstance(s, str) for s in slices))
 
 
 def _is_short(test: Any) -> bool:
@@ -147,4 +156,43 @@ def _options(options: Options) -> str:
 def _written(thing: Any) -> str:
     """Return the long repr of a learner or splitter, with `0.1` in place of `np.float64(0.1)`."""
     with np.printoptions(legacy="1.25"):
-        return clipped(thing.__repr__(N_CHAR_MAX=LONGEST) if isinstance(thing, BaseEstimator) else repr(thing), LONGEST)
+        text = thing.__repr__(N_CHAR_MAX=LONGEST) if isinstance(thing, BaseEstimator) else repr(thing)
+    return clipped(laid_out(text), LONGEST)
+
+
+def laid_out(code: str, *, indent: int = 0) -> str:
+    """Break an expression into lines as a formatter does: an argument or an entry a line where one is too long.
+
+    >>> print(laid_out(f"Ridge(alpha={'1' * 70}, solver='svd')"))
+    Ridge(
+        alpha=1111111111111111111111111111111111111111111111111111111111111111111111,
+        solver='svd',
+    )
+    """
+    try:
+        tree = ast.parse(code, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):  # a repr that is no code, such as that of a function
+        return code
+    return _of_tree(tree, indent, 0)
+
+
+def _of_tree(tree: ast.expr, indent: int, before: int) -> str:
+    """Return the lines of an expression; `before` is the number of characters that stand on its first line."""
+    flat = ast.unparse(tree)
+    match tree:
+        case ast.Call(func=func, args=args, keywords=keywords):
+            parts = [("", one) for one in args] + [(f"{one.arg}=" if one.arg else "**", one.value) for one in keywords]
+            left, right = f"{ast.unparse(func)}(", ")"
+        case ast.Dict(keys=keys, values=values):
+            parts = [(f"{ast.unparse(k)}: " if k else "**", v) for k, v in zip(keys, values, strict=True)]
+            left, right = "{", "}"
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            parts = [("", one) for one in elements]
+            left, right = ("[", "]") if isinstance(tree, ast.List) else ("(", ")")
+        case _:
+            return flat
+    if len(flat) + indent + before <= LINE or not parts:
+        return flat
+    deeper = " " * (indent + 4)
+    lines = [f"{deeper}{name}{_of_tree(value, indent + 4, len(name) + 1)}," for name, value in parts]
+    return "\n".join([left, *lines, " " * indent + right])

@@ -144,11 +144,11 @@ class Comparison(Reported):
         }
         if figures:
             folds = {name: one.tables["folds"] for name, one in records.items()}
-            summary["figures"] = {
-                "comparison": plain(
-                    comparison_figure(self.ranking, summary["pairs"], folds, rope=self.rope, level=self.level)
-                )
-            }
+            leads = {name: next(m for m in one.metrics or () if m.decides) for name, one in records.items()}
+            drawn = comparison_figure(
+                self.ranking, summary["pairs"], folds, rope=self.rope, level=self.level, leads=leads
+            )
+            summary["figures"] = {"comparison": plain(drawn)}
         return summary
 
     def __repr__(self) -> str:
@@ -202,6 +202,7 @@ def compare(
     strata: Any = None,
     loss: Any = None,
     positive: Any = None,
+    slices: Any = None,
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
@@ -218,7 +219,7 @@ def compare(
     learners : dict of estimators, or list
         Two or more of what :func:`heldout.evaluate` takes, by name. In a list, names of the catalogue are their own
         names, and estimators get those of their classes.
-    X, y, target, test, groups, time, sample_weight, strata, positive, seed, jobs, backend, progress, options
+    X, y, target, test, groups, time, sample_weight, strata, positive, slices, seed, jobs, backend, progress, options
         As in :func:`heldout.evaluate`. Every learner is tested on the same drawn splits.
     loss : str, scorer, list or dict, optional
         What is compared: the first of several. None takes the learners' own loss, where they agree on one.
@@ -245,7 +246,15 @@ def compare(
     """
     check_rope(rope)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, positive=positive, level=level, seed=seed, options=options)
+    asked: dict[str, Any] = {
+        "loss": loss,
+        "positive": positive,
+        "slices": slices,
+        "level": level,
+        "seed": seed,
+        "options": options,
+    }
+    request = Request(test=test, roles=roles, **asked)
     named = named_learners(learners)
     questions = ask_all(named, X, target_of(y, target), request)
     options = next(iter(questions.values())).options

@@ -25,6 +25,7 @@ from heldout.engine.streams import Streamed, run_streamed
 from heldout.journal import keep_summary, open_journal
 from heldout.planner.account import Account, merge_accounts
 from heldout.results.extra_fits import account_of, counted_with
+from heldout.results.importance import importance_price
 from heldout.results.record import build_record
 from heldout.results.study_record import Question, Request
 from heldout.results.test_losses import read_test_losses
@@ -47,6 +48,7 @@ def evaluate(
     strata: Any = None,
     loss: Any = None,
     positive: Any = None,
+    slices: Any = None,
     level: float = 0.95,
     seed: int = 0,
     jobs: int | None = None,
@@ -74,7 +76,11 @@ def evaluate(
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
         What is estimated, such as "auc", "logloss", "rmse" or any scorer; the first of several is ``result.risk``. None
-        takes the learner's own loss. Of two classes, `positive` is the one that F1, precision and recall speak of.
+        takes the learner's own loss.
+    positive : label, optional
+        The class that F1, precision, recall and curves speak of, where the target has two classes.
+    slices : str, array, function, list or dict of them, optional
+        Subgroups whose risk is estimated too: columns of X by name, which stay features, or arrays with a label a row.
     level : float
         The level of the intervals.
     seed : int
@@ -109,7 +115,15 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    request = Request(test=test, roles=roles, loss=loss, positive=positive, level=level, seed=seed, options=options)
+    asked: dict[str, Any] = {
+        "loss": loss,
+        "positive": positive,
+        "slices": slices,
+        "level": level,
+        "seed": seed,
+        "options": options,
+    }
+    request = Request(test=test, roles=roles, **asked)
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)
@@ -188,7 +202,10 @@ def _run(question: Question, how: Running, history: TestSetHistory | None) -> Re
     if extra:
         outcome = counted_with(outcome, extra)
     handles = StudyHandles(question=question, outcome=outcome, losses=losses, how=how, streamed=streamed)
-    return Result(record, handles=handles)
+    result = Result(record, handles=handles)
+    if question.options.importance is not None:
+        result.importance(question.options.importance)
+    return result
 
 
 def _refuse_without_answers(outcome: Outcome) -> None:
@@ -216,10 +233,12 @@ def plan_of_question(question: Question) -> Account:
     if question.stream is not None:
         return account_of_stream(study, question.stream.source, keep_rows=options.rows)
     account = account_of(study, task, options)
-    note = _best_validation_note(study, task, account, options)
+    notes = [_best_validation_note(study, task, account, options)]
+    if options.importance is not None:
+        notes.append(importance_price(task, study, options.importance))
     for name, beside in question.extra.items():
         account = merge_accounts(account, account_of(beside, task, options), words=name)
-    return account if note is None else replace(account, notes=(*account.notes, note))
+    return replace(account, notes=(*account.notes, *(note for note in notes if note is not None)))
 
 
 def _best_validation_note(study: Study, task: Task, account: Account, options: Options) -> str | None:

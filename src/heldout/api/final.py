@@ -15,16 +15,26 @@ from heldout.backends.threads import one_thread
 from heldout.base.errors import FitFailed, OptionError
 from heldout.base.findings import Finding
 from heldout.base.options import Options, plan_settings
+from heldout.base.shown import plain
 from heldout.engine.checks import ROUNDING
 from heldout.engine.run import Outcome, Running, run_study
 from heldout.engine.streams import Streamed
 from heldout.kernels.perform import FITS_EACH
+from heldout.kernels.scoring import catch_all_warnings
 from heldout.kernels.statistics.scores import all_from_squares
 from heldout.kernels.step import operations
+from heldout.losses import check_losses, label_and_unit, on_target, resolve_losses
 from heldout.planner.account import Account
 from heldout.planner.passes import make_plan
 from heldout.planner.plan import Plan
 from heldout.results.extra_fits import curve_of, pose_curve
+from heldout.results.importance import (
+    COEFFICIENTS,
+    IMPORTANCE,
+    check_importance,
+    coefficient_columns,
+    importance_tables,
+)
 from heldout.results.metrics import Finished
 from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
 from heldout.results.test_losses import TestLosses
@@ -106,6 +116,52 @@ class StudyHandles:
         assert smaller is not None, "sizes were given"
         return curve_of(task, study, self.losses, run_study(smaller, task, self.how_now()), level=self.question.level)
 
+    def measure_columns(self, *, repeats: int | None = None, loss: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return tables of what the fold predictors use, and what to note about them.
+
+        Coefficients are always read; columns are permuted only if `repeats` is given.
+        """
+        task, study, level = self.task, self.study, self.question.level
+        options = Options(importance=repeats)  # refuses what is no count
+        one = study.reported[0]
+        if loss is not None:
+            (one, *_) = resolve_losses(loss, classification=task.classification)
+            check_losses([one], task.y, task.classification, weighted=task.weight is not None)
+            (one,) = on_target((one,), task.classes)
+        if options.importance is not None:
+            check_importance(task, study)
+        predictors = self.fold_predictors()
+        found = coefficient_columns(predictors)
+        tables: dict[str, Any] = {COEFFICIENTS: {} if isinstance(found, str) else found}
+        about: dict[str, Any] = {"no_coefficients": found} if isinstance(found, str) else {}
+        if options.importance is not None:
+            record, repeats = self.losses.records[0], options.importance
+            with one_thread():
+                tables |= importance_tables(task, study, predictors, record, loss=one, repeats=repeats, level=level)
+            label, _ = label_and_unit(one)
+            about[IMPORTANCE] = {"name": one.name, "loss": label, "repeats": options.importance}
+        return tables, about
+
+    def fold_predictors(self) -> list[Any]:
+        """Fit the predictor of each test part again, on the same rows and at the same seed."""
+        study, task, learner = self.study, self.task, self.question.learner
+        if self.streamed is not None:
+            raise OptionError("The predictors of the folds take rows at hand, which a stream passes once. Load them.")
+        if isinstance(learner, FrozenEstimator):
+            return [learner] * len(study.splits[OUTER])
+        tests = {
+            part: self.outcome.tables.panels.get(panel.key) for panel in study.of_level(TEST) for part in panel.parts
+        }
+        inner = {choice.fold: study.validation_splits(choice) for choice in study.choices}
+        found = []
+        with one_thread(), catch_all_warnings():  # the study has told of these warnings
+            for part, table in tests.items():
+                if table is None or not len(table.candidates) or table.responses(table.candidates[0], part) is None:
+                    raise FitFailed(f"The predictor of fold {part} failed, so what it uses is not known: see failures.")
+                rows, candidate = study.splits[OUTER].train_rows(part), table.candidates[0]
+                found.append(make_final(study.search, candidate, task, rows, inner.get(part), fit_params={}))
+        return found
+
     def predictor(self, tuning: Outcome | None) -> tuple[Any, tuple[Finding, ...]]:
         """Return the fitted final predictor and findings on it; `tuning` is the choice on all rows, if there is one."""
         if self.streamed is not None and self.question.stream is not None:
@@ -162,6 +218,15 @@ class StudyHandles:
             again = np.asarray(predictor.predict(task.take(outer.held_rows(0))))
         tiers = {line.tier for line in self.outcome.account.lines if line.level == TEST}
         return predictor, _of_difference(again, recorded.predict, tiers)
+
+
+def final_facts(tuning: Outcome) -> dict[str, Any]:
+    """Return the candidate that all rows chose, where the final predictor is trained with it on all of them."""
+    search, chosen = tuning.study.search, tuning.study.chosen.get(FINAL)
+    if search.final != "retrain" or chosen is None or chosen.candidate is None:
+        return {}
+    family, params = search.family_of(chosen.candidate), search.params_of(chosen.candidate)
+    return {"final": {"candidate": chosen.candidate, "family": family.name, "params": plain(dict(params))}}
 
 
 def chooses_on_all_rows(study: Study) -> bool:

@@ -91,6 +91,38 @@ class Plots:
         """Draw residuals, target minus prediction, against predictions; ``output`` picks a target, else the first."""
         return self._plot("residuals", ax, _picker("outputs", output, what="output"))
 
+    def roc(self, ax: Any = None, *, label: Any = None) -> Any:
+        """Draw the ROC curve of all held-out rows with its band; of several classes a curve each."""
+        return self._plot("roc", ax, _picker("curves", label, what="curve of class"))
+
+    def pr(self, ax: Any = None, *, label: Any = None) -> Any:
+        """Draw precision against recall, with the band of a single curve."""
+        return self._plot("pr", ax, _picker("curves", label, what="curve of class"))
+
+    def gains(self, ax: Any = None, *, label: Any = None) -> Any:
+        """Draw which share of a class is found in the share of rows with the highest scores."""
+        return self._plot("gains", ax, _picker("curves", label, what="curve of class"))
+
+    def thresholds(self, ax: Any = None) -> Any:
+        """Draw precision, recall, F1 and the share called positive against the threshold."""
+        return self._plot("thresholds", ax)
+
+    def classes(self, ax: Any = None) -> Any:
+        """Draw recall and precision of each class with their intervals."""
+        return self._plot("classes", ax)
+
+    def subgroups(self, ax: Any = None) -> Any:
+        """Draw the risk in each subgroup that ``slices=`` names, with intervals that hold together."""
+        return self._plot("subgroups", ax)
+
+    def importance(self, ax: Any = None) -> Any:
+        """Draw how much worse the loss gets when a column is permuted; fits the folds' predictors again at first."""
+        return self._plot("importance", ax)
+
+    def coefficients(self, ax: Any = None) -> Any:
+        """Draw each coefficient's mean and range over folds; fits the folds' predictors again at first."""
+        return self._plot("coefficients", ax)
+
     def learning_curve(self, ax: Any = None) -> Any:
         """Draw the risk at several training sizes; the extrapolated point has a hollow marker."""
         return self._plot("learning_curve", ax)

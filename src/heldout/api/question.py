@@ -21,7 +21,7 @@ from heldout.base.errors import (
     Sentence,
     SplitError,
 )
-from heldout.base.options import Options, switched_rules
+from heldout.base.options import Options, parse_answer, switched_rules
 from heldout.base.rowkeys import derive
 from heldout.data.stream import declare_stream, is_stream, open_stream, read_if_named
 from heldout.engine.stream_source import Source
@@ -33,7 +33,9 @@ from heldout.planner.evidence import with_evidence
 from heldout.planner.passes import check_rules
 from heldout.results.estimates import check_interval
 from heldout.results.extra_fits import pose_curve, pose_pairs
-from heldout.results.study_record import Question, QuestionOfStream, Request
+from heldout.results.importance import check_importance
+from heldout.results.study_record import Question, QuestionOfStream, Request, Slice
+from heldout.results.subgroups import read_slices
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.results.test_set_history import check_answer
 from heldout.risk.estimate_risk import WITH_FITS
@@ -49,7 +51,7 @@ from heldout.task import Task, declare
 
 def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     """Turn the user's arguments into a checked question, about data in memory or about a stream."""
-    given = learner
+    given = learner, request
     if is_named(learner):
         from heldout.api.named import by_name
 
@@ -60,7 +62,9 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     if is_stream(X):
         return _prepare_stream(asked, X, y, request)
     search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)
-    task = declare(read_if_named(X), y, classification=is_classifier(learner), **request.roles)
+    X = read_if_named(X)
+    slices = () if request.slices is None else read_slices(request.slices, X)
+    task = declare(X, y, classification=is_classifier(learner), **request.roles)
     search, reported = _checked_losses(search, request, task, options)
     strategy = strategy_for(request.test, task)
     if is_frozen(learner) and not isinstance(strategy, Given):
@@ -73,9 +77,12 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     _check_classes_in_parts(task, outer, reported[0], options.pool)
     if options.answer != "full" or options.ledger is not None:
         check_answer(options, outer, reported)
+        _refuse_more_told(options, slices)
     study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options) if options.race else None)
     study = with_evidence(study, task, rules=switched_rules(options.rules, os.environ), limited=options.limits_fits)
     check_interval(task, study, options.interval)
+    if options.importance is not None:
+        check_importance(task, study)
     return Question(
         **asked,
         task=task,
@@ -87,9 +94,19 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
         positive=positive_class(request.positive, task.classes, classification=task.classification),
         asks_loss=_is_asked(request.loss, reported),
-        call=call_of(given, request),
+        call=call_of(*given),
         remarks=request.remarks,
+        slices=slices,
     )
+
+
+def _refuse_more_told(options: Options, slices: tuple[Slice, ...]) -> None:
+    """Refuse subgroups and importance where `answer` withholds the results of single rows."""
+    asked = {"slices": bool(slices), "importance": options.importance is not None}
+    for name in [name for name, wanted in asked.items() if wanted and parse_answer(options.answer).withholds]:
+        raise OptionError(
+            f"{name}= tells more of the test rows than answer={options.answer!r} allows. Leave out one of them."
+        )
 
 
 def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> Question:
@@ -216,6 +233,9 @@ def _refuse_in_stream(learner: Any, request: Request, options: Options) -> None:
                 f"{role}= is not obeyed in a stream, whose rows are dealt into folds as they pass. Load the data, or "
                 f"leave {role} out."
             )
+    for name, value in (("slices", request.slices), ("importance", options.importance)):
+        if value is not None:
+            raise OptionError(f"{name}= needs the rows at hand, which a stream does not keep. Load the data.")
     if options.learning_curve is not None or options.interval in WITH_FITS:
         name = "learning_curve" if options.learning_curve is not None else "interval"
         raise OptionError(f"{name}={getattr(options, name)!r} takes fits on other rows, which a stream does not give.")

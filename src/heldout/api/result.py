@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.api.draw import DrawnSplits
-from heldout.api.final import StudyHandles, chooses_on_all_rows
+from heldout.api.final import StudyHandles, chooses_on_all_rows, final_facts
 from heldout.api.plots import Reported
 from heldout.api.tuning import chosen_or_refuse
 from heldout.base.errors import OptionError, SplitError, StoredError
@@ -24,15 +24,18 @@ from heldout.results.estimates import Covers, later_estimates
 from heldout.results.extra_fits import EXTRAPOLATED, LEARNING_CURVE
 from heldout.results.figures import figures_of
 from heldout.results.figures_of_choices import candidate_rows
+from heldout.results.figures_of_predictions import class_columns, curve_columns
 from heldout.results.findings import STOPPED
 from heldout.results.headline import hides_rare_classes, rare_class_finding
+from heldout.results.importance import COEFFICIENTS, IMPORTANCE, IN_FOLDS, REPEATS, importance_figure
 from heldout.results.metrics import columns_of, metrics_of
 from heldout.results.selection import waiting_estimates
 from heldout.results.storage import load_record, save_record
 from heldout.results.study_record import StudyRecord, summarise
+from heldout.results.subgroups import NOT_ASKED, SUBGROUPS, subgroups_figure
 from heldout.results.tables import as_frame, one_se_columns
 from heldout.risk.estimate import Estimate
-from heldout.risk.verdict import verdict_of
+from heldout.risk.verdict import Leading, verdict_of
 from heldout.study.study import OUTER
 
 
@@ -50,6 +53,13 @@ class Result(Reported):
         Tidy tables. `metrics` has familiar scores: value, interval, what no model scores, and the gain over it.
     learning_curve : data frame
         The risk at smaller training sizes; what it extrapolates to is ``estimates["extrapolated"]``.
+    roc, pr, gains, thresholds, classes : data frame
+        What a classifier does on held-out rows: its curves, as scikit-learn computes them from `predictions`, a table
+        of thresholds, and precision, recall and F1 of each class. ``importance()`` says which columns it uses.
+    coefficients : data frame
+        The coefficients of the folds' predictors, which are fitted again, and in how many folds a column is selected.
+    subgroups : data frame
+        The risk in each subgroup that ``slices=`` named.
     predictor : estimator
         The final decision function, fitted when first asked for; `covers` says which estimate speaks of it.
     splits : DrawnSplits
@@ -112,6 +122,7 @@ class Result(Reported):
     def _take(self, tuning: Outcome, handles: StudyHandles) -> None:
         """Keep the choice on all rows, and add its best validation loss and corrections to the estimates."""
         self._tuning = tuning
+        self.record_so_far = replace(self.record_so_far, about={**self.record_so_far.about, **final_facts(tuning)})
         self._add(on_all_rows(handles.task, tuning, level=self.risk.level))
 
     def _add(self, estimates: Mapping[str, Estimate], *, tables: Mapping[str, Any] | None = None) -> None:
@@ -159,6 +170,61 @@ class Result(Reported):
             table, extrapolated = self.handles.learning_curve(self.record_so_far)
             self._add({EXTRAPOLATED: extrapolated}, tables={LEARNING_CURVE: table})
         return self._table("learning_curve")
+
+    roc = cached_property(lambda self: self._frame_of(curve_columns(self.record_so_far, "roc")))
+    pr = cached_property(lambda self: self._frame_of(curve_columns(self.record_so_far, "pr")))
+    gains = cached_property(lambda self: self._frame_of(curve_columns(self.record_so_far, "gains")))
+    thresholds = cached_property(lambda self: self._frame_of(curve_columns(self.record_so_far, "thresholds")))
+    classes = cached_property(lambda self: self._frame_of(class_columns(self.record_so_far)))
+    subgroups = cached_property(lambda self: self._frame_of(self.record_so_far.tables.get(SUBGROUPS) or NOT_ASKED))
+
+    @property
+    def coefficients(self) -> Any:
+        """A row a coefficient: its mean and spread over the folds' predictors, and how many folds select the column."""
+        if COEFFICIENTS not in self.record_so_far.tables:
+            self._measure(COEFFICIENTS)
+        columns = self.record_so_far.tables[COEFFICIENTS]
+        return self._frame_of(columns or self.record_so_far.about["no_coefficients"])
+
+    def importance(self, repeats: int | None = None, *, loss: Any = None, by_fold: bool = False) -> Any:
+        """How much worse the loss gets when a column of held-out rows is permuted; the mean over folds, by column.
+
+        Each fold is scikit-learn's ``permutation_importance`` of that fold's predictor, which is fitted again, on its
+        held-out rows, with the seed of the study as ``random_state``.
+
+        Parameters
+        ----------
+        repeats : int, optional
+            How often each column is permuted. None: what the result holds, else 5.
+        loss : str or scorer, optional
+            None: the loss of ``result.risk``.
+        by_fold : bool
+            Return a row for each fold and column instead, with the standard deviation over repeats.
+        """
+        known = self.record_so_far.about.get(IMPORTANCE)
+        if known is None or loss is not None or repeats not in (None, known["repeats"]):
+            self._measure(IMPORTANCE, repeats=REPEATS if repeats is None else repeats, loss=loss)
+        return self._table(IN_FOLDS if by_fold else IMPORTANCE)
+
+    def _measure(self, what: str, **how: Any) -> None:
+        """Fit the folds' predictors again, and keep what they use; refuse where they are gone or tell too much."""
+        record = self.record_so_far
+        answer = record.about.get("answer", "full")
+        if answer != "full":
+            raise OptionError(f"The {what} of columns tells more of the test rows than answer={answer!r} allows.")
+        if self.handles is None:
+            raise StoredError(
+                f"This saved result has no {what}, and without the learner none can be computed. Run evaluate with "
+                "options=Options(importance=5) before saving."
+            )
+        tables, about = self.handles.measure_columns(**how)
+        self.record_so_far = replace(record, tables={**record.tables, **tables}, about={**record.about, **about})
+
+    def _frame_of(self, columns: Mapping[str, Any] | str) -> Any:
+        """Return columns as a data frame; raise the reason why there are none."""
+        if isinstance(columns, str):
+            raise OptionError(columns)
+        return as_frame(columns, library=self.record_so_far.frame)
 
     def _table(self, name: str) -> Any:
         return as_frame(self.record_so_far.tables[name], library=self.record_so_far.frame)
@@ -237,8 +303,13 @@ class Result(Reported):
         """The result as plain values that JSON can hold: docs/summary.md. `figures` adds what the figures show."""
         record = self._record_with_marks() if figures else self.record
         units = "groups" if "groups" in record.about.get("roles", ()) else "rows"
-        verdict = verdict_of(record.estimates, record.no_model, rows=record.about["rows"], units=units)
+        leads = next(
+            (Leading(estimate=one.estimate, label=one.label) for one in record.metrics or () if one.decides), None
+        )
+        verdict = verdict_of(record.estimates, record.no_model, rows=record.about["rows"], units=units, leads=leads)
         summary = summarise(record, findings=self.findings, verdict=verdict)
+        for name, figure in ((SUBGROUPS, subgroups_figure), (IMPORTANCE, importance_figure)):
+            summary[name] = plain(figure(record)) if record.tables.get(name) else None
         if figures:
             summary["candidates"] = plain(candidate_rows(record))
             summary["figures"] = figures_of(record, self.splits.description.picture if self.has_splits else None)
@@ -247,6 +318,10 @@ class Result(Reported):
     def _prepare_figure(self, name: str) -> None:
         if name == "learning_curve":
             _ = self.learning_curve  # fitted when first asked for
+        elif name == IMPORTANCE and self.handles is not None:
+            self.importance()
+        elif name == COEFFICIENTS and self.handles is not None:
+            _ = self.coefficients
 
     def __repr__(self) -> str:
         risk = self.risk

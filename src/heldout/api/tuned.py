@@ -22,7 +22,7 @@ from heldout.base.registered import registered
 from heldout.base.rowkeys import derive
 from heldout.base.shown import plain
 from heldout.kernels.scoring import ask_responses
-from heldout.losses import Loss, call_scorer, mean_loss, needed_methods, own_losses, resolve_losses
+from heldout.losses import Loss, call_scorer, label_and_unit, mean_loss, needed_methods, own_losses, resolve_losses
 from heldout.models.model import ModelParts
 from heldout.report.show import as_html
 from heldout.results.corrections import tuning_estimates
@@ -44,6 +44,16 @@ class ShownTuned:
         # Both of scikit-learn's ways to a notebook call this, and only where its `display` is "diagram".
         diagram: str = super()._html_repr()  # type: ignore[misc]
         return diagram + as_html("tuned", _facts(self)) if hasattr(self, "best_params_") else diagram
+
+    def _sk_visual_block_(self) -> Any:
+        """Return the block of scikit-learn's diagram: the families beside each other, each with its space."""
+        from sklearn.utils._repr_html.estimator import _VisualBlock
+
+        families = self._families()  # type: ignore[attr-defined]
+        several = isinstance(self.estimator, Mapping)  # type: ignore[attr-defined]
+        names = [f"{name if several else 'estimator'}: {type(estimator).__name__}" for name, estimator, _ in families]
+        details = [f"{estimator}\n{space}" for _, estimator, space in families]
+        return _VisualBlock("parallel", [estimator for _, estimator, _ in families], names=names, name_details=details)
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
         # scikit-learn reads every attribute for its table, properties too.
@@ -71,8 +81,9 @@ def _facts(tuned: Any) -> dict[str, Any]:
         "family": tuned.best_family_,
         "params": plain(tuned.best_params_),
         "candidates": candidates,
+        "families": _families_of(tuned, loss),
         "parts": tuned.n_splits_,
-        "loss": loss.name,
+        "loss": label_and_unit(loss)[0],
         "value": plain(-loss.sign * tuned.best_score_ + 0.0),
         "optimistic": candidates > 1,
         "estimates": {name: plain(one.as_dict()) for name, one in estimates.items()},
@@ -80,6 +91,20 @@ def _facts(tuned: Any) -> dict[str, Any]:
         "covers": tuned.covers_.sentence,
         "failed": len(tuned.failures_),
     }
+
+
+def _families_of(tuned: Any, loss: Loss) -> list[dict[str, Any]]:
+    """Return each family with its candidates and its best validation score, the best first; one is not listed."""
+    found = tuned.cv_results_
+    if "family" not in found:
+        return []
+    scores = found["mean_test_score" if "mean_test_score" in found else f"mean_test_{loss.name}"]
+    own = {name: scores[found["family"] == name] for name in dict.fromkeys(found["family"])}
+    best = {name: float(np.max(each[np.isfinite(each)], initial=-np.inf)) for name, each in own.items()}
+    return [
+        {"family": name, "candidates": len(own[name]), "value": plain(-loss.sign * best[name] + 0.0)}
+        for name in sorted(own, key=lambda name: -best[name])
+    ]
 
 
 def _by_predictor(method: str, words: str) -> Any:

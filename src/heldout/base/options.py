@@ -82,6 +82,7 @@ _VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "on_event": (lambda value: value is None or callable(value), "a function that takes an event"),
     "journal_anew": (lambda value: isinstance(value, bool), "True or False"),
     "rows": (lambda value: isinstance(value, bool), "True or False"),
+    "importance": (lambda value: value is None or (_is_whole(value) and value >= 1), "a whole number, at least 1"),
     "queue_seed": (lambda value: value is None or _is_whole(value), "a whole number or None"),
 }
 
@@ -117,6 +118,9 @@ class Options:
         How many times "bht" and "ratio" draw the folds; ten to twenty suffice.
     learning_curve : True or sequence, optional
         Fit at smaller training sizes too, for ``result.learning_curve``: True, or shares below 1 or numbers of rows.
+    importance : int, optional
+        How often to permute each column of the held-out rows of each fold, for ``result.importance()`` and
+        ``result.coefficients``, which fit the predictors of the folds again; ``explain`` says how many fits that is.
     answer : str
         How much is told of one test set. "full" shows everything, results of single rows too; after that no bound
         covers a learner that is chosen later and tested on any of the same rows. To look again and keep an honest
@@ -163,6 +167,7 @@ class Options:
     interval: str | None = None
     repetitions: int = 10
     learning_curve: Any = None
+    importance: int | None = None
     answer: str = "full"
     ledger: Any = None
     fit_timeout: float | None = None

@@ -96,15 +96,15 @@ def number(value: float | str | None) -> str:
 
 
 def share(value: float) -> str:
-    """Format a share in per cent with one decimal, or with more if it would be rounded to 0% or 100%.
+    """Format a share in per cent with one decimal, or with more if it would be rounded to 0 % or 100 %.
 
     >>> share(0.0421), share(0.9997), share(1.0), share(0.00004)
-    ('4.2%', '99.97%', '100.0%', '0.004%')
+    ('4.2 %', '99.97 %', '100.0 %', '0.004 %')
     """
     cents, digits = 100 * value, 1
     while digits < 9 and 0 < cents < 100 and round(cents, digits) in (0, 100):
         digits += 1
-    return f"{cents:.{digits}f}%"
+    return f"{cents:.{digits}f} %"
 
 
 _UNITS = {"": 1, "b": 1} | {

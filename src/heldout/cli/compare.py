@@ -19,6 +19,7 @@ from heldout.cli.run_options import RunSettings, command_line, run_options
     metavar="DIFFERENCE",
     help="Risks that differ by less are practically equal. In the unit of the loss.",
 )
+@click.option("--pairs", is_flag=True, help="Show every pair of learners, with its interval and its test.")
 @run_options
 @page_option()
 @output_options
@@ -28,6 +29,7 @@ def compare(
     question: Question,
     *,
     rope: float | None,
+    pairs: bool,
     settings: RunSettings,
     page: str | None,
     output: Output,
@@ -55,7 +57,7 @@ def compare(
     check_page(page, read=files_read(question))
     prepared = prepare_several(question)
     request = prepared.request
-    if output.at_length:
+    if output.verbose:
         output.show("head", {"head": {**prepared.head, **settings.words()}})
     with asked_by(command_line(ctx)):
         comparison = compare_all(
@@ -73,7 +75,9 @@ def compare(
             options=settings.options(prepared.options),
         )
     summary = comparison.summary()
-    output.result(summary, kind="comparison", short=short_comparison)
+    pointed = ", ".join(["--pairs for every pair"] * (not pairs) + ["--report page.html for a page"] * (page is None))
+    shown = summary if output.as_json else {**summary, "head": prepared.noted | settings.words(), "next": pointed}
+    output.result(shown, kind="comparison with pairs" if pairs else "comparison", short=short_comparison)
     write_page(comparison.report, page, output)
     missing = {name: risk.reason for name, risk in comparison.ranking.items() if risk.value is None}
     missing |= dict(comparison.failures)

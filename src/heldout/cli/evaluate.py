@@ -57,7 +57,7 @@ def explain(question: Question, *, output: Output) -> None:
     elif output.quiet:
         output.show("short plan", facts)
     else:
-        output.show("plan", {**facts, "head": prepared.head})
+        output.show("whole plan" if output.verbose else "plan", {**facts, "head": prepared.head})
 
 
 @click.command(short_help="The risk of a learner, or of the choice between several.")
@@ -114,7 +114,7 @@ def evaluate(
     from heldout.api.evaluate import plan_of_question, run_question
     from heldout.cli.question import prepare
     from heldout.engine.run import Running
-    from heldout.report.result import short_result
+    from heldout.report.first_screen import short_result
 
     _check_files(save, page, write_study, read=files_read(question))
     prepared = prepare(question)
@@ -124,9 +124,9 @@ def evaluate(
 
         check_packable(prepared.learner)
     posed = prepared.pose(options=settings.options(prepared.options))
-    if output.at_length:  # what was understood, and the plan: short, or in full with --verbose
+    if output.verbose:  # what was understood, and the plan
         facts = plan_facts(plan_of_question(posed)) | {"head": {**prepared.head, **settings.words()}}
-        output.show("plan" if output.verbose else "short plan", facts)
+        output.show("short plan", facts)
     if write_study is not None:
         _write_study(write_study, prepared, settings)
         output.remark("study", f"{write_study}  (heldout evaluate {write_study} gives the same numbers)")
@@ -135,7 +135,9 @@ def evaluate(
     if saves_model:
         _make_predictor(result)
     summary = result.summary()
-    output.result(summary, kind="result", short=short_result)
+    noted = prepared.noted | settings.words()
+    shown = summary if output.as_json else {**summary, "head": noted, "next": _next_words(question, save, page)}
+    output.result(shown, kind="result", short=short_result)
     if output.verbose:
         use = result.journal
         done = "none" if use is None else f"{use.recalled:,} cells from it, {use.computed:,} computed"
@@ -143,6 +145,14 @@ def evaluate(
     _save(save, result, question, output)
     write_page(result.report, page, output)
     output.end(ctx, summary)
+
+
+def _next_words(question: Question, save: tuple[str, ...], page: str | None) -> str:
+    """Return which options to repeat the command with: a page and a model, unless they were asked for."""
+    name = Path(question.data).stem or "study"
+    ways = [] if page is not None else [f"--report {shell_line([f'{name}.html'])} for a page"]
+    ways += [] if any(map(_is_model, save)) else [f"--save {shell_line([f'{name}.skops'])} to keep the model"]
+    return ", ".join(ways)
 
 
 def files_read(question: Question) -> tuple[str, ...]:

@@ -149,6 +149,21 @@ class Question:
         flags=("--classification/--regression",),
         key=toml.TASK,
     )
+    slices: tuple[str, ...] = option(
+        "A column whose values make subgroups: the risk in each, with intervals that hold together. Numbers are cut at "
+        "their quartiles. Repeat it for several.",
+        default=(),
+        multiple=True,
+        key=toml.LIST,
+        **_COLUMN,
+    )
+    importance: int | None = option(
+        "Permute each column of the held-out rows of each fold so many times, and say how much worse the loss gets. "
+        "The folds' predictors are fitted again for it.",
+        metavar="REPEATS",
+        type=click.IntRange(1),
+        key=toml.COUNT,
+    )
     level: float = option("The level of the intervals.", default=0.95, show_default=True, type=SHARE, key=toml.SHARE)
     interval: str | None = option("The method of the interval, such as wilson or bayle.", metavar="NAME", key=toml.TEXT)
     answer: str = option(
@@ -200,8 +215,8 @@ class Question:
         return f"{self.study.path}: {name}"
 
 
-SETTINGS = ("interval", "answer", "pool", "precision", "race", "race_level")  # those that `Options` holds
-_OF_A_STUDY = ("test", "validation", "choose", "buffer", "embargo", *SETTINGS)
+SETTINGS = ("interval", "answer", "pool", "precision", "race", "race_level", "importance")  # those that `Options` holds
+_OF_A_STUDY = ("slices", "test", "validation", "choose", "buffer", "embargo", *SETTINGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

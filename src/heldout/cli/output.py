@@ -86,8 +86,9 @@ class Output:
         elif self.quiet and short is not None:
             click.echo(short(summary))  # not cut to the width: programs read lines
         else:
-            if kind in ("result", "comparison"):  # above these, the command printed what it understood
-                click.echo()
+            if self.verbose and kind.startswith(("result", "comparison")):
+                click.echo()  # above these, the command printed what it understood
+                kind = f"whole {kind.split()[0]}"
             self.show(kind, summary)
 
     def end(self, ctx: click.Context, summary: Mapping[str, Any]) -> None:

@@ -38,6 +38,7 @@ class TableInfo:
     columns: Columns
     question: Question  # with the kind of the target and the time columns filled in
     splits: Mapping[str, Any]  # of test and validation, as the library takes them
+    slices: Mapping[str, Any] | None  # the columns that make subgroups, which need not be learned from
     head: dict[str, str]
 
 
@@ -49,6 +50,7 @@ class PreparedQuestion:
     frame: pd.DataFrame
     question: Question  # with all defaults filled in, as in a study file
     test: Any
+    slices: Mapping[str, Any] | None
     head: dict[str, str]  # what was understood, for people
     remarks: tuple[Finding, ...] = ()  # on columns and learners that are left out
 
@@ -56,6 +58,16 @@ class PreparedQuestion:
     def options(self) -> Options:
         """The `Options` that belong to the question."""
         return Options(**{name: getattr(self.question, name) for name in SETTINGS})
+
+    @property
+    def noted(self) -> dict[str, str]:
+        """What was understood and a first screen shows: what was left out or guessed, not what the headline says."""
+        said = ("study", "data", "types", "target", "learner")
+        return {
+            label: text
+            for label, text in self.head.items()
+            if label not in said or (label in ("target", "learner") and " (" in text)
+        }
 
     def pose(self, **changes: Any) -> PosedQuestion:
         """Return the checked question, with changes to its request; all errors that need no fit are raised here."""
@@ -71,6 +83,7 @@ class PreparedQuestion:
             roles=roles,
             loss=list(asked.loss) or None,
             positive=asked.positive,
+            slices=self.slices,
             level=asked.level,
             seed=asked.seed,
             remarks=self.remarks,
@@ -163,6 +176,7 @@ def _prepared(
         frame=info.columns.X,
         question=settled,
         test=info.splits["test"],
+        slices=info.slices,
         head={**info.head, "learner": words},
         remarks=remarks(identifiers, left_out, keep=keep and f"{keep}."),
     )
@@ -179,6 +193,7 @@ def read_question(question: Question) -> TableInfo:
     names = [str(name) for name in frame.columns]
     question = _with_times(question, names)
     roles, marks = _roles_of(question, names, file=file)
+    slices = {name: frame[name] for name in question.slices} or None
     frame, notes = without_row_numbers(frame, [*roles, *marks])
     splits = {level: splits_of(question, level, frame) for level in ("test", "validation")}
     frame = frame.drop(columns=list(dict.fromkeys([*question.drop, *marks])))
@@ -196,7 +211,7 @@ def read_question(question: Question) -> TableInfo:
     head |= {"data": _data_words(X, columns.table, file), **_types_words(columns.table), **notes}
     head["target"] = f"{question.target}: {columns.kind.worded(as_option)}"
     question = replace(question, classification=columns.classification)
-    return TableInfo(columns=columns, question=question, splits=splits, head=head)
+    return TableInfo(columns=columns, question=question, splits=splits, slices=slices, head=head)
 
 
 def missing_texts(text: str | None) -> tuple[str, ...] | None:
@@ -288,6 +303,8 @@ def _roles_of(question: Question, names: list[str], *, file: str) -> tuple[list[
         name = split_column(getattr(question, level), names)
         if name is not None:
             marks.setdefault(name, question.called(level))
+    for name in question.slices:
+        check_columns([(question.called("slices"), name)], names, file)
     drops = [(question.called("drop"), name) for name in dict.fromkeys(question.drop)]
     check_columns([*roles, *((option, name) for name, option in marks.items()), *drops], names, file)
     return [name for _, name in roles], list(marks)

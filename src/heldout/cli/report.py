@@ -85,7 +85,7 @@ def report(
 def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, output: Output) -> None:
     """Print one saved result."""
     from heldout.api.result import load
-    from heldout.report.result import short_result
+    from heldout.report.first_screen import short_result
 
     check_page(page, option="--html", read=(result,))
     loaded = load(result)
@@ -97,9 +97,7 @@ def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str
         click.echo(table_text(loaded.record.tables[table]), nl=False)
         return
     summary = loaded.summary()
-    output.result(summary, kind="result", short=short_result)
-    if output.verbose:
-        output.show("plan", summary["plan"])
+    output.result(summary if output.as_json else {**summary, "next": ""}, kind="result", short=short_result)
     write_page(loaded.report, page, output, option="--html")
     output.end(ctx, summary)
 

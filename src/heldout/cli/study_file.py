@@ -88,6 +88,7 @@ TASK = TomlKey(
 )
 SHARE = TomlKey(type=Annotated[float, Meta(gt=0, lt=1)], words="a number between 0 and 1, such as 0.95")
 SWITCH = TomlKey(type=bool, words="true or false")
+COUNT = TomlKey(type=Annotated[int, Meta(ge=1, le=1_000_000)], words="a whole number, at least 1")
 SEED = TomlKey(type=Annotated[int, Meta(ge=0, lt=SEEDS)], words=f"a whole number from 0 to {SEEDS - 1}")
 JOBS = TomlKey(type=Annotated[int, Meta(ge=-1, le=10_000)], words="a whole number")
 SECONDS = TomlKey(type=Annotated[float, Meta(ge=0, le=1e12)], words="a number of seconds")

@@ -49,6 +49,24 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """Holds a line of a report. Its text wraps on a narrow terminal; the prefix `before` does not."""
+
+    text: Cell
+    before: str = ""
+    indent: int = 0
+    style: Style = ""  # of the prefix; of the text if there is no prefix
+    wraps: bool = False  # whether plain text wraps it too, as a terminal does
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Holds lines that belong together, with an empty line before and after them."""
+
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Holds facts by label; facts that are None or empty are left out."""
 
@@ -74,6 +92,7 @@ class Table:
     left_out: int = 0  # rows that the summary itself leaves out
     key: str = ""  # the name of the table in a page
     titled: bool = True  # whether a page shows the title, or only reads it out
+    label: str = ""  # what a page reads out where there is no title
     sentences: bool = False  # whether the last column holds sentences: text and terminal set them below their row
 
     def columns(self) -> dict[int, bool]:
@@ -114,7 +133,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Holds the name of a figure and its data. Pages draw it; text, terminal and notebook leave it out."""
+    """Holds the name of a figure and its data. Pages draw it; text and terminal leave it out, notebooks all but one."""
 
     name: str
     data: Mapping[str, Any]
@@ -137,4 +156,4 @@ class Details:
         return self.within() if callable(self.within) else self.within
 
 
-Block = Headline | Note | Facts | Table | Findings | Code | Figure | Details
+Block = Headline | Lines | Note | Facts | Table | Findings | Code | Figure | Details

@@ -23,6 +23,8 @@ from heldout.report.blocks import (
     Figure,
     Findings,
     Headline,
+    Line,
+    Lines,
     Note,
     Number,
     Span,
@@ -30,10 +32,12 @@ from heldout.report.blocks import (
     Text,
     is_infinite,
 )
+from heldout.report.interval_strip import scale_of
 from heldout.report.svg import Drawn, draw_all
 from heldout.report.words import amount
 
 _FRAME = "heldout-view tex2jax_ignore mathjax_ignore"  # a dollar sign in a name is no formula
+STRIP = "strip"  # the name of the small scale of the leading number, which notebooks show too
 _BADGES = ("info", "warning", "error")
 _FLAT = 28  # characters: the cells of a column are not wrapped if none is longer
 _WHOLE = 500  # characters of a name that its tooltip holds
@@ -79,6 +83,8 @@ class Writer:
         match block:
             case Headline(text):
                 return self._element("p", self._text(text), css="head")
+            case Lines(lines):
+                return self._element("div", *map(self._line, lines), css="lines") if lines else Html("")
             case Note():
                 return self._note(block)
             case Facts():
@@ -90,7 +96,7 @@ class Writer:
             case Code():
                 return self._code(block)
             case Figure(name, data):
-                return self._figures(name, data) if self.page else Html("")
+                return self._strip(data) if name == STRIP else self._figures(name, data) if self.page else Html("")
             case Details(title, opened=opened):
                 inside = self.blocks(block.blocks)
                 return self._details(title, inside, opened=opened)
@@ -130,6 +136,12 @@ class Writer:
             return inside
         shown = {"open": ""} if opened else {}
         return self._element("details", element("summary", title), self._element("div", inside, css="inside"), **shown)
+
+    def _line(self, line: Line) -> Html:
+        """Return a line; its colour is at its side, and not in its text, if it has a prefix."""
+        if isinstance(line.text, Span) and line.before:
+            return self._element("p", self._text(line.text.text), css=f"line {line.style}")
+        return self._element("p", self._inside(line.text, tips=False), css="line")
 
     def _note(self, note: Note) -> Html:
         items = element("ul", *(element("li", self._text(item)) for item in note.items)) if note.items else Html("")
@@ -198,10 +210,11 @@ class Writer:
             box = self._element("div", self._element("table", inside, css="table"), css="wide")
             more = self._element("p", f"… {left_out:,} more", css="quiet") if left_out else ""
             return self._titled(table.title, together(box, more))
-        caption = element("caption", table.title, class_=None if table.titled else "unseen")
+        name, seen = table.title or table.label, table.titled and bool(table.title)
+        caption = element("caption", name, class_=None if seen else "unseen")
         made = element("table", caption, inside, id=f"{table.key}-table" if table.key else None)
         long = " long" if shown > 20 else ""
-        box = element("div", made, class_=f"scroll{long}", role="group", aria_label=table.title, tabindex=0)
+        box = element("div", made, class_=f"scroll{long}", role="group", aria_label=name, tabindex=0)
         words = (
             f"{left_out:,} more row{'s' * (left_out > 1)} left out here, to keep this file small; the result itself "
         )
@@ -255,6 +268,32 @@ class Writer:
             return named(cell, self.cell)
         return element("bdi", shortened(cell, self.cell)) if cell else Html("")
 
+    def _strip(self, summary: Any) -> Html:
+        """Return the small scale of the leading number: its interval, the folds and no model, with a legend."""
+        scale = scale_of(summary)
+        if scale is None:
+            return Html("")
+        ends = (scale.ticks[0][0], scale.ticks[-1][0])
+        marks = [self._element("line", css="axis", x1=ends[0], x2=ends[1], y1=40, y2=40)]
+        for place, words in scale.ticks:
+            marks += [self._element("line", css="axis", x1=place, x2=place, y1=40, y2=45)]
+            marks += [element("text", words, x=place, y=59, text_anchor="middle")]
+        legend = {"dot": "the number"}
+        if scale.low is not None and scale.high is not None:
+            width = round(scale.high - scale.low, 1)
+            marks += [self._element("rect", css="band", x=scale.low, y=22, width=width, height=12, rx=6)]
+            legend["band"] = "its interval"
+        for place in scale.folds:
+            marks += [self._element("line", css="fold", x1=place, x2=place, y1=36, y2=43)]
+            legend["fold"] = "folds"
+        if scale.no_model is not None:
+            marks += [self._element("circle", css="hollow", cx=scale.no_model, cy=28, r=4.5)]
+            legend["hollow"] = "no model"
+        marks += [self._element("circle", css="dot", cx=scale.value, cy=28, r=6)]
+        drawn = self._element("svg", *marks, css="scale", viewBox="0 0 320 64", role="img", aria_label=scale.words)
+        keys = (element("li", self._element("span", css=f"key {css}"), words) for css, words in legend.items())
+        return together(drawn, self._element("ul", *keys, css="legend"))
+
     def _figures(self, name: str, data: Any) -> Html:
         """Return the HTML of every panel of a figure, empty if nothing is drawn."""
         drawn = [self._figure(drawing) for drawing in draw_all(name, data, prefix=f"{name.replace('_', '-')}-")]
@@ -265,7 +304,7 @@ class Writer:
         unseen = element("span", f" of {drawn.title}", class_="unseen")
         return element(
             "figure",
-            element("figcaption", drawn.title, element("p", html(drawn.alt, self.text), aria_hidden="true")),
+            element("figcaption", drawn.title, element("p", html(drawn.caption, self.text)) if drawn.caption else ""),
             Html(drawn.svg),  # svg.py escapes what it draws
             self._details(together("The numbers", unseen), self._table(numbers)),
         )

@@ -1,14 +1,16 @@
-"""The small scale under the key number: its interval, the folds and the optimistic number on one line."""
+"""The small scale under the key number: its interval, the folds and no model on one line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
 
-from heldout.report.words import between, of_loss
+from heldout.report.first_screen import baseline, ends_words, leading, shown
+from heldout.report.words import amount
 
 WIDTH, MARGIN = 320.0, 14.0  # of the drawing, and at each end of its line
 NEAREST, FARTHEST = 1e-300, 1e300  # range of the marks, beyond which ticks would underflow or overflow
@@ -23,24 +25,25 @@ class Scale:
     low: float | None
     high: float | None
     folds: tuple[float, ...]
-    optimistic: float | None
+    no_model: float | None
     ticks: tuple[tuple[float, str], ...]
     words: str
 
 
 def scale_of(summary: Mapping[str, Any]) -> Scale | None:
-    """Return the scale of a result's risk, or None if it has no value or all marks coincide."""
-    risk = summary["risk"]
-    folds = _numbers(fold[risk["loss"]] for fold in summary["folds"])
-    folds = folds if len(folds) == len(summary["folds"]) and 1 < len(folds) <= MOST_FOLDS else []
-    best = summary["estimates"].get("best_validation")
-    optimistic = best["value"] if best is not None and best["loss"] == risk["loss"] else None
-    ends = (risk["low"], risk["high"])
-    marks = _numbers([risk["value"], *ends, optimistic, *folds])
-    if not _numbers([risk["value"]]) or not NEAREST < max(marks) - min(marks) < FARTHEST:
+    """Return the scale of the metric that leads, or None if it has no value or all marks coincide."""
+    metric = leading(summary)
+    if metric is None:
+        return None
+    folds = _numbers(metric["folds"])
+    folds = folds if len(folds) == len(metric["folds"]) <= MOST_FOLDS else []
+    ends, plain = (metric["low"], metric["high"]), metric["no_model"]
+    marks = _numbers([metric["value"], *ends, plain, *folds])
+    if not _numbers([metric["value"]]) or not NEAREST < max(marks) - min(marks) < FARTHEST:
         return None
     ticks = _ticks(min(marks), max(marks))
-    words = [of_loss(tick, risk["loss"]).replace(".0%", "%") for tick in ticks]
+    percents = metric["unit"] == "share"
+    words = [f"{100 * tick:.4g} %" if percents else amount(tick) for tick in ticks]
     if len(set(words)) < len(words):  # nearly the same numbers: four digits do not tell them apart
         return None
 
@@ -50,22 +53,21 @@ def scale_of(summary: Mapping[str, Any]) -> Scale | None:
 
     low, high = (None if end is None else place(end) for end in ends)
     return Scale(
-        value=place(risk["value"]),
+        value=place(metric["value"]),
         low=low,
         high=high,
         folds=tuple(place(fold) for fold in folds),
-        optimistic=place(optimistic) if _numbers([optimistic]) else None,
+        no_model=place(plain) if _numbers([plain]) else None,
         ticks=tuple(zip(map(place, ticks), words, strict=True)),
-        words=_words(risk, folds=len(folds), optimistic=optimistic),
+        words=_words(metric, folds=len(folds)),
     )
 
 
-def _words(risk: Mapping[str, Any], *, folds: int, optimistic: Any) -> str:
-    value, best = of_loss(risk["value"], risk["loss"]), of_loss(optimistic, risk["loss"])
-    parts = [f"{value} on a scale"]
-    parts += [f"with its interval from {between(risk, loss=risk['loss'])}"] if risk["low"] is not None else []
+def _words(metric: Mapping[str, Any], *, folds: int) -> str:
+    parts = [f"{shown(metric['value'], metric)} on a scale"]
+    parts += [f"with its interval from {ends_words(metric)}"] if metric["low"] is not None else []
     parts += [f"the values of {folds} folds"] if folds else []
-    parts += [f"the best validation number {best}"] if optimistic is not None else []
+    parts += [baseline(metric)] if metric["no_model"] is not None else []
     return ", ".join(parts)
 
 
@@ -76,6 +78,8 @@ def _numbers(values: Iterable[Any]) -> list[float]:
 
 def _ticks(least: float, most: float) -> list[float]:
     """Return round numbers that enclose the marks."""
-    from matplotlib.ticker import MaxNLocator
-
-    return [float(tick) for tick in MaxNLocator(3, steps=[1, 2, 5, 10]).tick_values(least, most)]
+    step = (most - least) / 3
+    size = 10.0 ** floor(log10(step))
+    step = next(size * times for times in (1, 2, 5, 10) if size * times >= step * 0.999)
+    first, last = floor(least / step + 1e-9), ceil(most / step - 1e-9)
+    return [float(f"{place * step:.12g}") for place in range(first, max(last, first + 1) + 1)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.base.words import fit_words, line, show_seconds
 from heldout.report.blocks import Block, Cell, Code, Facts, Findings, Headline, Note, Number, Remark, Span, Table, Text
-from heldout.report.result import gravest_first, severity_words
+from heldout.report.first_screen import gravest_first, severity_words
 from heldout.report.words import amount, counted, level_words
 
 MOST_PARTS = 20  # parts of splits that are listed one by one
@@ -217,7 +217,7 @@ def short_ledger(summary: Mapping[str, Any]) -> str:
 
     >>> one = {"rows_key": "ab" * 16, "rows": 50, "next_width": 0.4, "looks": [{}]}
     >>> short_ledger({"level": 0.95, "test_sets": [one]})
-    'abababab  50 rows, 1 look  next look: an interval up to 0.4 wide at 95%, for a loss from 0 to 1'
+    'abababab  50 rows, 1 look  next look: an interval up to 0.4 wide at 95 %, for a loss from 0 to 1'
     """
     return "\n".join(
         f"{test_set['rows_key'][:8]}  {_looks_of(test_set)}  {width_words(test_set, summary['level'])}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -15,19 +16,30 @@ from typing import TYPE_CHECKING, Any
 from heldout.base.errors import OptionError
 from heldout.base.markup import Html
 from heldout.base.words import clipped, line, shortened, show_seconds
-from heldout.report.blocks import Facts
+from heldout.report.blocks import Facts, Figure
+from heldout.report.comparison import verdict_lines
 from heldout.report.figures.palette import PALETTE_CSS
-from heldout.report.html import PAGE, asset, named, sort_key
-from heldout.report.interval_strip import scale_of
-from heldout.report.result import estimate_facts, no_model_words, severity_words
-from heldout.report.sections import comparison_sections, result_sections
+from heldout.report.first_screen import (
+    data_words,
+    headline_parts,
+    is_good,
+    leading,
+    learner_words,
+    severity_words,
+    study_words,
+    verdict_words,
+)
+from heldout.report.html import PAGE, STRIP, asset, named, sort_key
+from heldout.report.result import estimate_facts
+from heldout.report.sections import comparison_sections, result_sections, words_section
 from heldout.report.study_list import SHOWN_VERSION
-from heldout.report.words import amount, between, counted, estimate_words, interval, level_words, of_loss, row_count
+from heldout.report.words import amount, between, counted, estimate_words, level_words, row_count
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 PACKAGES = ("jinja2", "matplotlib")
+LONG = 9  # characters of a key number from which on it is smaller, so that it stays on one line
 _PROSE = 1_500  # characters of a sentence
 _SECTIONS = {"result": result_sections, "comparison": comparison_sections}
 
@@ -71,45 +83,47 @@ def render_page(summary: Mapping[str, Any]) -> str:
         raise OptionError("The page needs what its figures show. Make the summary with summary(figures=True).")
     check_page_packages()
     written = [(section, PAGE.blocks(section.blocks)) for section in _SECTIONS[kind](summary)]
+    head = _result_head(summary) if kind == "result" else _comparison_head(summary)
+    told = re.sub("<[^>]*>", " ", "".join(body for _, body in written)) + str(head)
+    words = words_section(told)
     values = {
         "kind": "evaluation" if kind == "result" else "comparison",
         "counts": severity_words(Counter(finding["severity"] for finding in summary["findings"])),
-        "sections": [(section, body) for section, body in written if body],
-        **(_result_head(summary) if kind == "result" else _comparison_head(summary)),
+        "sections": [(section, body) for section, body in (*written, (words, PAGE.blocks(words.blocks))) if body],
+        **head,
     }
     return render_template("page.html.j2", values)
 
 
 def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page of a result begins with: the study, the verdict and the key number."""
-    about, verdict, risk = summary["about"], summary["verdict"], summary["risk"]
-    families = about["families"]
-    heading = " or ".join(map(line, families)) if len(families) > 1 else line(about["learner"])
-    columns = "" if about["columns"] is None else f" × {counted(about['columns'], 'column')}"
-    setting = [f"tuned over {counted(about['candidates'], 'candidate')}"] if about["tuned"] else []
-    setting += [f"{counted(about['rows'], 'row')}{columns}", f"test: {about['test']}"]
-    setting += [f"validation: {about['validation']}"] if about["validation"] else []
-    label, trained = verdict["meanings"]["risk"], row_count(risk["train_size"])
+    verdict, headline, risk = summary["verdict"], summary["headline"], summary["risk"]
+    label, value, sure, plain = headline_parts(summary)
+    metric = leading(summary) or risk
+    title = study_words(headline)
     return {
-        "title": f"{clipped(heading, 60)}: how good it is",
+        "title": clipped(title, 80),
         "eyebrow": "How good is it really?",
-        "heading": named(heading, 80),
-        "built": named(" / ".join(about["estimators"]), 160) if about["estimators"] else "",
-        "setting": setting,
+        "heading": named(title, 100),
+        "setting": [data_words(headline), learner_words(headline).removesuffix(".")],
         "sentence": verdict["sentence"],
+        "against": " ".join(verdict_words(summary)),
+        "good": is_good(summary),
         "key": {
-            "label": label["label"],
-            "loss": f"{risk['loss']}, {'higher' if risk['greater_is_better'] else 'lower'} is better",
-            "value": estimate_words(risk) if risk["value"] is None else of_loss(risk["value"], risk["loss"]),
-            "answer": risk["answer"] if risk["value"] is not None else None,
-            "interval": interval(risk, loss=risk["loss"]),
-            "scale": scale_of(summary),
-            "meaning": label["text"],
-            "facts": PAGE.block(Facts({**estimate_facts(risk), "training rows": trained})),
+            "label": label,
+            "loss": "higher is better" if metric["greater_is_better"] else "lower is better",
+            "value": value,
+            "long": len(value) > LONG,
+            "interval": sure,
+            "plain": plain,
+            "strip": PAGE.block(Figure(STRIP, summary)),
+            "meaning": verdict["meanings"]["risk"]["text"],
+            "facts": PAGE.block(
+                Facts({**estimate_facts({**risk, **metric}), "training rows": row_count(risk["train_size"])})
+            ),
         },
         "points": {
-            "Why there is no interval" if risk["low"] is None else "What the interval promises": verdict["promise"],
-            "Against no model at all": no_model_words(summary),
+            "Why there is no interval" if metric["low"] is None else "What the interval promises": verdict["promise"],
             "The number that chose": verdict["optimism"],
             "The model to ship": summary["covers"]["sentence"],
             "To be surer": " ".join(verdict["surer"]),
@@ -118,21 +132,21 @@ def _result_head(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _comparison_head(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page of a comparison begins with: the learners and the verdict."""
-    about, verdict = summary["about"], summary["verdict"]
+    """Return what the page of a comparison begins with: the study, the learners and the verdict."""
+    verdict, headline = summary["verdict"], summary["headline"]
     names = ", ".join(line(learner["name"]) for learner in summary["ranking"])
     return {
-        "title": f"{clipped(names, 80)}: which is better",
+        "title": clipped(f"{study_words(headline)}: which is better", 100),
         "eyebrow": "Which is better?",
-        "heading": named(names, 100),
-        "built": "",
+        "heading": named(study_words(headline), 100),
         "setting": [
-            counted(len(summary["ranking"]), "learner"),
-            counted(about["rows"], "row"),
-            f"{about['loss']}, {'higher' if about['greater_is_better'] else 'lower'} is better",
-            f"test, the same for all: {about['test']}",
+            f"{counted(len(summary['ranking']), 'learner')}: {clipped(names, 200)}",
+            counted(headline["rows"], "row"),
+            f"test, the same for all: {summary['about']['test']}",
         ],
-        "sentence": verdict["sentence"],
+        "sentence": " ".join(verdict_lines(summary)),
+        "against": "",
+        "good": False,
         "key": None,
         "points": {"What the intervals promise": verdict["promise"], "To be surer": " ".join(verdict["surer"])},
     }

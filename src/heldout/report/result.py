@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import choice_words, clipped, fit_words, line, words_of_choice
+from heldout.base.words import choice_words, clipped, line, words_of_choice
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
+from heldout.report.first_screen import first_screen, gravest_first, other_findings
+from heldout.report.model import model_blocks
 from heldout.report.plan import plan_blocks
 from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
 from heldout.results.study_record import is_shown
 
-GRAVE_FIRST = ("error", "warning", "info")
 OPTIMISTIC = Span("optimistic", "warning")
 MOST_FOLDS = 12  # with more folds, a table counts the choices
 MOST_CHOICES = 8
@@ -20,57 +21,36 @@ _OF_FOLDS = ("fold", "repeat", "train_rows", "held_rows")  # the columns of fold
 _VALIDATION = "validation_"  # columns of choices that hold the numbers that chose
 
 
-def result_blocks(summary: Mapping[str, Any]) -> list[Block]:
-    """Return the blocks of a result: risk, other estimates, folds, choices, findings and settings."""
-    return [
-        headline(summary["risk"]),
-        *(Note(sentence) for sentence in sentences(summary)),
-        Facts({**estimate_facts(summary["risk"]), "promise": summary["verdict"]["promise"]}),
-        estimates_table(summary),
-        folds_table(summary),
-        chosen_table(summary["choices"]) if len(summary["folds"]) > MOST_FOLDS else Note(),
-        findings_block(summary["findings"]),
-        foot(summary),
-        Details("What the numbers mean", lambda: (meanings(summary),)),
-        Details("What would make it more certain", (Note(items=tuple(summary["verdict"]["surer"])),)),
-        Details("How it was made", lambda: made_by(summary["about"])),
-        Details("The plan", lambda: plan_blocks(summary["plan"])),
-        Details(counted(len(summary["failures"]), "failed cell"), lambda: (failures_table(summary["failures"]),)),
-    ]
+def result_blocks(summary: Mapping[str, Any], *, at_length: bool = False) -> list[Block]:
+    """Return the first screen of a result, and the rest behind clicks; text and terminal show it only `at_length`."""
+    behind: dict[str, Callable[[], Sequence[Block]]] = {
+        "What the interval promises": lambda: (Facts({**estimate_facts(summary["risk"]), **_promise(summary)}),),
+        "Every estimate": lambda: (estimates_table(summary),),
+        "The folds": lambda: (
+            folds_table(summary),
+            *((chosen_table(summary["choices"]),) if len(summary["folds"]) > MOST_FOLDS else ()),
+        ),
+        "Other findings": lambda: (findings_block(other_findings(summary["findings"])),),
+        "What the numbers mean": lambda: (meanings(summary),),
+        "What would make it more certain": lambda: (Note(items=tuple(summary["verdict"]["surer"])),),
+        "How it was made": lambda: made_by(summary["about"]),
+        "The plan": lambda: plan_blocks(summary["plan"], refusals=at_length),
+        counted(len(summary["failures"]), "failed cell"): lambda: (failures_table(summary["failures"]),),
+    }
+    details = [Details(title, within, always=at_length) for title, within in behind.items()]
+    return [*first_screen(summary, model_blocks(summary)), *details]
+
+
+def _promise(summary: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return what the interval promises, and which number speaks of the final predictor."""
+    return {"promise": summary["verdict"]["promise"], "predictor": summary["covers"]["sentence"]}
 
 
 def headline(estimate: Mapping[str, Any]) -> Headline:
     """Return the headline of an estimate: its loss, its value and its interval."""
-    sure, value = interval(estimate), Span(estimate_words(estimate), "good")
+    sure, value = interval(estimate), Span(estimate_words(estimate), "strong")
     words = (Span(f"{estimate['loss']} ", "strong"), value, f"   {sure}" if sure else "")
     return Headline((*words, " ", OPTIMISTIC) if estimate["optimistic"] else words)
-
-
-def sentences(summary: Mapping[str, Any]) -> list[str]:
-    """Return the verdict, the comparison with no model, and how optimistic the best validation number is."""
-    verdict = summary["verdict"]
-    texts = [verdict["sentence"], no_model_words(summary), verdict.get("optimism")]
-    return [sentence for sentence in texts if sentence]
-
-
-def no_model_words(summary: Mapping[str, Any]) -> str | None:
-    """Return whether the learner beats no model or why this was not compared; None if neither is known."""
-    verdict = summary["verdict"]
-    reason = None if summary["risk"]["value"] is None else (verdict.get("no_model") or {}).get("reason")
-    return verdict["against"] or (f"No model: not compared. {reason}" if reason else None)
-
-
-def short_result(summary: Mapping[str, Any]) -> str:
-    """Return the risk, its interval, its estimand and its training size on one line.
-
-    >>> words = "expected squared risk of the learner trained on 80 rows"
-    >>> risk = {"loss": "squared", "value": 2.0, "low": 1.5, "high": 2.5, "level": 0.95, "estimand": words}
-    >>> short_result({"risk": risk})
-    'squared 2 (95% interval 1.5 to 2.5); expected squared risk of the learner trained on 80 rows'
-    """
-    risk = summary["risk"]
-    sure = f" ({interval(risk)})" if risk["low"] is not None else ""
-    return f"{line(risk['loss'])} {estimate_words(risk)}{sure}; {line(risk['estimand'])}"
 
 
 def estimate_blocks(estimate: Mapping[str, Any]) -> list[Block]:
@@ -172,36 +152,6 @@ def findings_block(findings: Iterable[Mapping[str, Any]]) -> Findings:
     )
 
 
-def gravest_first(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the findings sorted by severity, then by code."""
-    return sorted(findings, key=lambda finding: (GRAVE_FIRST.index(finding["severity"]), finding["code"]))
-
-
-def severity_words(counts: Mapping[str, int]) -> dict[str, str]:
-    """Return the number of findings of each severity that occurs, the most severe first.
-
-    >>> severity_words({"info": 2, "warning": 2, "error": 0})
-    {'warning': '2 warnings', 'info': '2 info'}
-    """
-    found = {severity: counts[severity] for severity in GRAVE_FIRST if counts.get(severity)}
-    return {severity: f"{n} {severity}{'s' * (n > 1 and severity != 'info')}" for severity, n in found.items()}
-
-
-def foot(summary: Mapping[str, Any]) -> Facts:
-    """Return the final predictor, the splits, and the fits and time that the study took."""
-    about, seconds = summary["about"], summary["seconds"]
-    fits = sum(step["fits"] for step in summary["plan"]["lines"])
-    data = f"data {about['fingerprint'][:12]}"
-    return Facts(
-        {
-            "predictor": summary["covers"]["sentence"],
-            "test": about["test"],
-            "validation": about["validation"],
-            "work": f"{fit_words(fits)} in {seconds['total']:.3g} s; seed {about['seed']}, {data}",
-        }
-    )
-
-
 def explained(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the estimates that a page lists and explains."""
     names = [name for name in summary["estimates"] if name in summary["verdict"]["meanings"]]
@@ -268,12 +218,20 @@ def tuned_blocks(tuned: Mapping[str, Any]) -> list[Block]:
     return [
         Note(("Chosen: ", Span(choice_words(tuned["family"], tuned["params"]), "strong"), of)),
         Note((number, " ", OPTIMISTIC) if tuned["optimistic"] else number),
+        _families(tuned),
         beside_table(tuned["estimates"], tuned["labels"]),
         Note(Span(waits, "quiet") if tuned["optimistic"] and not tuned["estimates"] else ""),
         Facts(
             {
                 "predictor": tuned["covers"],
-                "failed": f"{tuned['failed']:,} cells: see failures_" if tuned["failed"] else None,
+                "failed": f"{tuned['failed']:,} fits: see failures_" if tuned["failed"] else None,
             }
         ),
     ]
+
+
+def _families(tuned: Mapping[str, Any]) -> Table:
+    """Return a table of the families that competed, the best in validation first."""
+    rows = tuple((row["family"], row["candidates"], row["value"]) for row in tuned["families"])
+    head = ("family", "candidates", f"best {tuned['loss']} in validation")
+    return Table(title="Families", head=head, rows=rows)

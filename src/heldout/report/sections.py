@@ -13,10 +13,13 @@ from heldout.report.comparison import (
     choices_table,
     comparison_facts,
     failed_table,
+    leaders_table,
     p_value_table,
     pairs_table,
-    ranking_table,
 )
+from heldout.report.figures.catalogue import KINDS
+from heldout.report.first_screen import checked_words, metrics_table, no_value_words
+from heldout.report.glossary import words_in
 from heldout.report.plan import plan_blocks
 from heldout.report.result import (
     OPTIMISTIC,
@@ -30,6 +33,7 @@ from heldout.report.result import (
 )
 from heldout.report.words import between, counted, parameter_value, row_count
 
+NONE = {"none": ""}  # a figure that a summary does not have
 MOST_LEARNERS = 50  # learners of a comparison whose choices are listed one by one
 MOST_PARAMS = 8  # columns of candidates; the other parameters share one
 MOST_TRACEBACKS = 5
@@ -37,6 +41,7 @@ _ROOM = 500_000  # bytes of the table of candidates: a thousand rows must fit in
 _CHOICES_ROOM = 8_000  # bytes of the choices of one of several learners
 
 _TITLES = {  # of each section: its title, and a sentence on how to read it
+    "scores": ("The scores", "On held-out rows alone, beside what no model scores on the same rows."),
     "splits": ("How the rows were split", "Each lane is one round: what was trained on, and what was held out."),
     "folds": ("How it did in each fold", "The wider the dots lie apart, the less one number says."),
     "estimates": (
@@ -50,6 +55,8 @@ _TITLES = {  # of each section: its title, and a sentence on how to read it
     "candidates": ("All candidates", "By their validation loss, the best first. Select a heading to sort by it."),
     "stability": ("Is the choice stable?", "How often each choice won over the folds of the test."),
     "predictions": ("Where it errs", "Answers on held-out rows alone."),
+    "subgroups": ("For whom it works", "The intervals of all groups hold together; small groups tell little."),
+    "inputs": ("What the model uses", "What helps to predict need not cause anything."),
     "learning": ("Would more rows help?", "The risk at smaller training sizes, and where it seems to be going."),
     "time": ("Where the time went", "Seconds of fitting and scoring, summed over all workers."),
     "plan": ("The plan and what its rules saved", "What was done to get the same numbers with less work."),
@@ -60,10 +67,12 @@ _TITLES = {  # of each section: its title, and a sentence on how to read it
     ),
     "paired": ("The same folds, side by side", "Each line follows one fold through the learners."),
     "learners": ("Each learner by itself", "What it is, what its folds chose, and what it cost."),
-    "findings": ("Findings", "What a reader should know before believing the numbers."),
+    "findings": ("What was checked and found", "What a reader should know before believing the numbers."),
     "failures": ("Failures", "What failed is named, never averaged away."),
     "record": ("How to get it again", "The data, the splits, the versions and the call that this page rests on."),
+    "words": ("The words of this page", "A line for each word that may be new."),
 }
+_OF_PREDICTIONS = ("confusion", "residuals", "roc", "pr", "calibration", "gains", "thresholds", "classes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +94,12 @@ def result_sections(summary: Mapping[str, Any]) -> list[Section]:
     figures, failures = summary["figures"], summary["failures"]
     return _sections(
         {
-            "splits": _figures(figures, "splits"),
+            "findings": _findings(summary),
+            "failures": [failures_table(failures), *_tracebacks(failures)],
+            "scores": [metrics_table(summary["metrics"]), Facts({"no value": no_value_words(summary)})],
+            "predictions": _predictions(figures),
+            "subgroups": _figures(figures, "subgroups"),
+            "inputs": _figures(figures, "importance", "coefficients"),
             "folds": [*_figures(figures, "folds"), folds_table(summary)] if len(summary["folds"]) > 1 else [],
             "estimates": _estimates(summary),
             "parameters": [
@@ -94,18 +108,21 @@ def result_sections(summary: Mapping[str, Any]) -> list[Section]:
             ],
             "candidates": [candidates_table(summary)],
             "stability": _stability(summary) if summary["choices"] else [],
-            "predictions": _predictions(figures),
             "learning": [
                 *_figures(figures, "learning_curve"),
                 _quiet(figures.get("learning_curve", {}).get("none", "")),
             ],
+            "splits": _figures(figures, "splits"),
             "time": _figures(figures, "time"),
             "plan": plan_blocks(summary["plan"]),
-            "findings": _findings(summary),
-            "failures": [failures_table(failures), *_tracebacks(failures)],
             "record": made_by(summary["about"]),
         }
     )
+
+
+def words_section(text: str) -> Section:
+    """Return the section that explains the words which a page uses."""
+    return Section("words", *_TITLES["words"], (Facts(words_in(text)),))
 
 
 def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
@@ -115,19 +132,21 @@ def comparison_sections(summary: Mapping[str, Any]) -> list[Section]:
     differences: list[Block] = [pairs_table(pairs), p_value_table(pairs), comparison_facts(summary)]
     return _sections(
         {
-            "ranking": [*_figures(alike, "ranking"), ranking_table(summary["ranking"])],
+            "findings": _findings(summary),
+            "failures": [failed_table(summary["failures"])],
+            "ranking": [*_figures(alike, "ranking"), leaders_table(summary)],
             "differences": [*_figures(alike, "comparison"), *differences] if pairs else [],
             "paired": _figures(alike, "paired_folds"),
             "learners": _learners(summary["learners"]),
-            "findings": _findings(summary),
-            "failures": [failed_table(summary["failures"])],
             "record": made_by({"level": summary["level"], **summary["about"]}),
         }
     )
 
 
 def _figures(figures: Mapping[str, Any], *names: str) -> tuple[Figure, ...]:
-    return tuple(Figure(name, figures[name]) for name in names if "none" not in figures[name])
+    return tuple(
+        Figure(name, figures[name]) for name in names if name in KINDS and "none" not in figures.get(name, NONE)
+    )
 
 
 def _quiet(text: str) -> Note:
@@ -135,7 +154,17 @@ def _quiet(text: str) -> Note:
 
 
 def _findings(summary: Mapping[str, Any]) -> list[Block]:
-    return [findings_block(summary["findings"]) if summary["findings"] else _quiet("Nothing was found.")]
+    """Return the findings, then what was looked for and what was not; without a check nothing is said to be clean."""
+    checks = summary.get("checks") or {}
+    looked, not_looked = (tuple(map(str, checks.get(name, ()))) for name in ("looked", "not_looked"))
+    ignored = ", ".join(map(str, checks.get("ignored", ())))
+    clean = checked_words(summary) or _quiet("No finding.").text
+    return [
+        findings_block(summary["findings"]) if summary["findings"] else Note(clean),
+        Facts({"ignored": ignored}),
+        Details("What was looked for", (Note(items=looked),)),
+        Details("What was not looked for", (Note(items=not_looked),)),
+    ]
 
 
 def _not_drawn(left_out: Sequence[Any]) -> Note:
@@ -172,7 +201,7 @@ def _stability(summary: Mapping[str, Any]) -> tuple[Block, ...]:
 
 def _predictions(figures: Mapping[str, Any]) -> list[Block]:
     reason = figures["calibration"].get("none") if "none" not in figures["confusion"] else None
-    drawn = _figures(figures, "confusion", "calibration", "residuals")
+    drawn = _figures(figures, *_OF_PREDICTIONS)
     return [*drawn, _quiet(f"No calibration curve: {reason}" if reason else "")]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from heldout.base.words import clipped, safe
@@ -15,6 +17,8 @@ from heldout.report.blocks import (
     Facts,
     Findings,
     Headline,
+    Line,
+    Lines,
     Note,
     Number,
     Span,
@@ -23,6 +27,7 @@ from heldout.report.blocks import (
     is_infinite,
 )
 from heldout.report.comparison import across_blocks, chance_blocks, comparison_blocks
+from heldout.report.first_screen import MESSAGE
 from heldout.report.html import notebook_fragment
 from heldout.report.others import (
     advice_blocks,
@@ -43,17 +48,7 @@ if TYPE_CHECKING:
 
 
 LABEL = 10  # characters of the names of facts
-MESSAGE = 500  # characters of a finding: its remedy comes last, and errors of fits can be long
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Holds a line of a report. Its text wraps on a narrow terminal; the prefix `before` does not."""
-
-    text: Cell
-    before: str = ""
-    indent: int = 0
-    style: Style = ""  # of the prefix; of the text if there is no prefix
+PLAIN = 80  # columns that facts and first screens are wrapped at in plain text
 
 
 def lines_of(block: Block) -> list[Line | Table | Code]:
@@ -62,13 +57,15 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
     match block:
         case Headline(text):
             lines = [Line(text, style="strong")]
+        case Lines(several):
+            lines = [replace(line, wraps=True) for line in several]
         case Note(text, items):
             lines = [Line(text)] if text else []
             lines += [Line(item, "- ", 2) for item in items]
         case Facts():
             given = {one_line(label): text for label, text in block.given.items()}
             width = max([LABEL, *map(len, given)])
-            lines = [Line(text, f"{label:<{width}}  ", 2, "quiet") for label, text in given.items()]
+            lines = [Line(text, f"{label:<{width}}  ", 2, "quiet", wraps=True) for label, text in given.items()]
         case Table():
             lines = [replace(block, title="")] if block.rows and block.columns() else []
         case Findings(rows):
@@ -80,27 +77,35 @@ def lines_of(block: Block) -> list[Line | Table | Code]:
                 lines += [Line(text, f"{label:<{width}}  ", 4, "quiet") for label, text in facts.items()]
         case Code(text):
             lines = [Code(text)] if text else []
-        case Details(always=True):
-            lines = [line for inner in block.blocks for line in lines_of(inner)]
     title = getattr(block, "title", "")
     return [Line(title, style="strong"), *lines] if lines and title else lines
 
 
+def opened(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks that text shows: those of `Details` only where `always` is set, under its title."""
+    for block in blocks:
+        if not isinstance(block, Details):
+            yield block
+        elif block.always and (inside := [inner for inner in opened(block.blocks) if lines_of(inner)]):
+            yield from (() if getattr(inside[0], "title", "") else (Headline(block.title),))
+            yield from inside
+
+
 def with_gaps(blocks: Iterable[Block], show: Callable[[Any], Any], *, gap: Any) -> list[Any]:
-    """Return every rendered line, with a gap around blocks that have a title and before headlines."""
+    """Return every rendered line, with gaps around blocks with a title or label, around lines, before headlines."""
     shown: list[Any] = []
     close = False  # whether the block before has no title
-    for block in blocks:
+    for block in opened(blocks):
         untitled = not getattr(block, "title", "")
         if lines := lines_of(block):
-            below = close and untitled and not isinstance(block, Headline)
+            below = close and untitled and not isinstance(block, Headline | Lines)
             shown += [gap] * (not below and len(shown) > 0) + [show(line) for line in lines]
-            close = untitled
+            close = untitled and not isinstance(block, Lines) and not getattr(block, "label", "")
     return shown
 
 
 def render_text(blocks: Iterable[Block]) -> str:
-    """Return all blocks as plain text, without wrapping."""
+    """Return all blocks as plain text; facts and the lines of first screens are wrapped at 80 columns."""
     return "\n".join(with_gaps(blocks, _plain, gap=""))
 
 
@@ -110,7 +115,12 @@ def _plain(line: Line | Table | Code) -> str:
             return "\n".join(table_lines(line))
         case Code(text):
             return "\n".join(f"  {row}" for row in safe(text).splitlines())
-    return f"{'':{line.indent}}{line.before}{plain_text(line.text)}" if line.indent else plain_text(line.text)
+    text, before = plain_text(line.text), f"{'':{line.indent}}{line.before}"
+    if not line.wraps or len(before) + len(text) <= PLAIN:
+        return before + text
+    after = " " * len(before)
+    wrapped = textwrap.wrap(text, PLAIN - len(before), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(f"{after if place else before}{row}" for place, row in enumerate(wrapped))
 
 
 def plain_text(text: Cell) -> str:
@@ -145,6 +155,8 @@ BLOCKS: dict[str, Callable[[Mapping[str, Any]], Sequence[Block]]] = {
     "chance": chance_blocks,
     "check": check_blocks,
     "comparison": comparison_blocks,
+    "comparison with pairs": partial(comparison_blocks, pairs_too=True),
+    "whole comparison": partial(comparison_blocks, at_length=True),
     "covers": sentence_blocks,
     "estimate": estimate_blocks,
     "finding": finding_blocks,
@@ -152,6 +164,8 @@ BLOCKS: dict[str, Callable[[Mapping[str, Any]], Sequence[Block]]] = {
     "ledger": ledger_blocks,
     "plan": account_blocks,
     "result": result_blocks,
+    "whole result": partial(result_blocks, at_length=True),
+    "whole plan": partial(account_blocks, refusals=True),
     "short plan": short_plan_blocks,
     "splits": splits_blocks,
     "splits summary": splits_summary_blocks,
@@ -171,7 +185,8 @@ def as_html(kind: str, values: Mapping[str, Any]) -> str:
 
 
 def as_view(kind: str, values: Mapping[str, Any]) -> Group:
-    """Return a value for display in a terminal; `head`, which commands add, lists their input above it."""
+    """Return a value for display in a terminal; `head`, which commands add, lists their input above a plan."""
     from heldout.report.terminal import terminal_view
 
-    return terminal_view([Facts(values.get("head") or {}), *BLOCKS[kind](values)])
+    above = {} if "result" in kind or "comparison" in kind else values.get("head") or {}
+    return terminal_view([Facts(above), *BLOCKS[kind](values)])

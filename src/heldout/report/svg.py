@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.warnings import catch_warnings
 from heldout.report.figures.canvas import POINTS, matplotlib_figure
-from heldout.report.figures.catalogue import KINDS, TOGETHER
+from heldout.report.figures.catalogue import KINDS
 from heldout.report.figures.describe import Description, Kind
 from heldout.report.figures.palette import NAMES
 
@@ -49,8 +49,7 @@ def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
     Parameters
     ----------
     name : str
-        As in the summary. "comparison" gives the three kinds of drawings in ``TOGETHER``: "ranking", "comparison" and
-        "paired_folds". The first and the last can also be drawn by their own names.
+        As in the summary; the entry "comparison" is also drawn as "ranking" and as "paired_folds".
     data : mapping
         The figure's values.
     prefix : str
@@ -60,13 +59,13 @@ def draw_all(name: str, data: Mapping[str, Any], *, prefix: str) -> list[Drawn]:
         raise OptionError(f"There is no figure {name!r}. {did_you_mean(name, KINDS)}")
     if "none" in data:
         return []
-    panels = [(kind, panel) for kind in TOGETHER.get(name, (name,)) for panel in KINDS[kind].panels(data)]
+    panels = KINDS[name].panels(data)
     with _LOCK, catch_warnings():
         # A character that matplotlib's own font lacks is no problem: the page's fonts draw it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         # All settings are set to their defaults, deprecated ones too, which needs no warning.
         warnings.filterwarnings("ignore", message="The .* rcparam", category=DeprecationWarning)
-        return [_drawn(kind, panel, prefix=f"{prefix}{place}-") for place, (kind, panel) in enumerate(panels)]
+        return [_drawn(name, panel, prefix=f"{prefix}{place}-") for place, panel in enumerate(panels)]
 
 
 def _drawn(name: str, panel: Mapping[str, Any], *, prefix: str) -> Drawn:

@@ -14,8 +14,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from heldout.base.words import safe
-from heldout.report.blocks import Block, Cell, Code, Span, Table
-from heldout.report.show import Line, plain_text, table_lines, with_gaps
+from heldout.report.blocks import Block, Cell, Code, Line, Span, Table
+from heldout.report.show import plain_text, table_lines, with_gaps
 from heldout.report.words import one_line, spaced
 
 _STYLES = {

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.base.words import line, number, share, shortened
+from heldout.base.words import line, number, shortened
 
-SHARES = ("zero_one", "accuracy")  # losses that count rows
 DASH = "–"
 
 
@@ -34,15 +33,6 @@ def amount(value: float | str | None) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and abs(value) < 10**15 else number(value)
-
-
-def of_loss(value: float | str | None, loss: str) -> str:
-    """Return a value of a loss as text; shares of rows as per cent.
-
-    >>> of_loss(0.0229, "zero_one"), of_loss(0.0229, "log")
-    ('2.3%', '0.0229')
-    """
-    return share(value) if loss in SHARES and isinstance(value, int | float) else amount(value)
 
 
 def p_words(p: float | None) -> str:
@@ -72,31 +62,27 @@ def level_words(level: float) -> str:
     """Return the level of an interval as per cent.
 
     >>> level_words(0.95), level_words(0.999)
-    ('95%', '99.9%')
+    ('95 %', '99.9 %')
     """
-    return f"{100 * level:.4g}%"
+    return f"{100 * level:.4g} %"
 
 
-def between(estimate: Mapping[str, Any], *, loss: str = "") -> str:
-    """Return the ends of an interval, or a dash if there is none; as per cent if the loss is a share of rows.
+def between(estimate: Mapping[str, Any]) -> str:
+    """Return the ends of an interval, or a dash if there is none.
 
     >>> between({"low": 0.1, "high": 0.2}), between({"low": None, "high": None})
     ('0.1 to 0.2', '–')
     """
-    if estimate["low"] is None:
-        return DASH
-    return f"{of_loss(estimate['low'], loss)} to {of_loss(estimate['high'], loss)}"
+    return DASH if estimate["low"] is None else f"{amount(estimate['low'])} to {amount(estimate['high'])}"
 
 
-def interval(estimate: Mapping[str, Any], *, loss: str = "") -> str:
+def interval(estimate: Mapping[str, Any]) -> str:
     """Return an interval with its level; empty if there is none.
 
     >>> interval({"low": 0.1, "high": 0.25, "level": 0.95})
-    '95% interval 0.1 to 0.25'
+    '95 % interval 0.1 to 0.25'
     """
-    return (
-        "" if estimate["low"] is None else f"{level_words(estimate['level'])} interval {between(estimate, loss=loss)}"
-    )
+    return "" if estimate["low"] is None else f"{level_words(estimate['level'])} interval {between(estimate)}"
 
 
 def estimate_words(estimate: Mapping[str, Any]) -> str:

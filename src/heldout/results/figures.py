@@ -10,21 +10,24 @@ from numpy.typing import NDArray
 
 from heldout.base.shown import plain
 from heldout.results.figures_of_choices import parameters_figure, stability_figure
+from heldout.results.figures_of_predictions import MOST_CURVES, figures_of_predictions, positive_class, refusal
+from heldout.results.importance import coefficients_figure, importance_figure
+from heldout.results.metrics import Metric
 from heldout.results.study_record import StudyRecord, is_shown, rows_of
+from heldout.results.subgroups import subgroups_figure
 from heldout.results.tables import FOLD_COLUMNS
 from heldout.risk.estimate import Estimate
 from heldout.risk.intervals.binomial import clopper_pearson
 from heldout.risk.verdict import label_of
 from heldout.splits.summary import Picture
+from heldout.study.study import TEST
 
 MOST_CLASSES = 12  # in a confusion matrix: the most frequent ones; the others are merged
-MOST_CURVES = 6  # classes with a calibration curve of their own
 MOST_POINTS = 2_000
 MOST_OUTPUTS = 4
 BINS = 10
 FEWEST_IN_A_BIN = 5
 REST = "other classes"
-SEVERAL = "Each row has several labels, and which were mixed up is no one table."
 
 Figure = dict[str, Any]
 Column = NDArray[Any]
@@ -41,6 +44,10 @@ def figures_of(record: StudyRecord, picture: Picture | None) -> dict[str, Figure
         "calibration": calibration_figure(record),
         "confusion": confusion_figure(record),
         "residuals": residuals_figure(record),
+        **figures_of_predictions(record),
+        "importance": importance_figure(record),
+        "coefficients": coefficients_figure(record),
+        "subgroups": subgroups_figure(record),
         "learning_curve": _learning_curve(record),
         "time": _time(record),
     }
@@ -57,13 +64,15 @@ def _folds(record: StudyRecord) -> Figure:
     risk, folds = record.estimates["risk"], record.tables["folds"]
     if risk.answer is not None:
         return {"none": f"Results of single parts are withheld, as answer={record.about['answer']!r} asks."}
+    lead = next((one for one in record.metrics or () if one.decides and len(one.folds) == len(folds["fold"])), None)
+    told = risk if lead is None else lead.estimate
     return {
-        **_scale(risk),
-        "points": rows_of({**{name: folds[name] for name in FOLD_COLUMNS}, "value": folds[risk.loss]}),
-        "value": risk.value,
-        "low": risk.low,
-        "high": risk.high,
-        "level": risk.level,
+        **_scale(told),
+        **({} if lead is None else {"loss": lead.label}),
+        "points": rows_of(
+            {**{name: folds[name] for name in FOLD_COLUMNS}, "value": folds[risk.loss] if lead is None else lead.folds}
+        ),
+        **{name: getattr(told, name) for name in ("value", "low", "high", "level")},
     }
 
 
@@ -105,7 +114,14 @@ def _learning_curve(record: StudyRecord) -> Figure:
 def _time(record: StudyRecord) -> Figure:
     used = [one for one in record.plan["passes"] if one["used"]]
     passes = [_only(one, "name", "fits_before", "fits_after", "seconds") for one in used]
-    return {"total": record.seconds["total"], "bars": record.seconds.get("spent", []), "passes": passes}
+    bars = record.seconds.get("spent", [])
+    tests, rows = [bar for bar in bars if bar["level"] == TEST], int(np.sum(record.tables["folds"]["held_rows"]))
+    cells = sum(bar["cells"] for bar in tests)
+    each = {
+        "fit": sum(bar["fit"] for bar in tests) / max(cells, 1),
+        "predict": 1000 * sum(bar["score"] for bar in tests) / max(rows, 1),
+    }
+    return {"total": record.seconds["total"], "bars": bars, "passes": passes, "each": each if cells else None}
 
 
 def _only(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -123,42 +139,36 @@ def comparison_figure(
     *,
     rope: float | None,
     level: float,
+    leads: Mapping[str, Metric],
 ) -> dict[str, Any]:
     """Return the ranking with intervals, the differences of pairs, and the losses of each learner by test part.
 
-    `folds` has the table of test parts of each learner that has a result.
+    `folds` has the table of test parts of each learner that has a result, `leads` the score of each that leads.
     """
     first = next(iter(ranking.values()))
     names = [name for name in ranking if name in folds]
+    values = {name: list(folds[name][first.loss]) for name in names}
+    score: dict[str, Any] = {}
+    if leads.keys() == ranking.keys():
+        lead = next(iter(leads.values()))
+        score = {"score": {"loss": lead.label, "greater_is_better": lead.estimate.greater_is_better}}
+        ranking = {name: leads[name].estimate for name in ranking}
+        values = {name: list(leads[name].folds) for name in names}
     return {
+        **score,
         "loss": first.loss,
         "greater_is_better": first.greater_is_better,
         "rope": rope,
         "level": level,
         "pairs": [_only(pair, "first", "second", "difference", "low", "high", "verdict") for pair in pairs],
         "ranking": [{"name": n, **_only(e.as_dict(), "value", "low", "high", "level")} for n, e in ranking.items()],
-        "folds": {"names": names, "values": [list(folds[name][first.loss]) for name in names]},
+        "folds": {"names": names, "values": list(values.values())},
     }
-
-
-def _refusal(record: StudyRecord, *, of_classes: bool, what: str) -> str | None:
-    """Return why a figure is empty: the target is of the other kind, or row results are missing. Else return None."""
-    classes = record.about["classes"]
-    if bool(record.about.get("classification", classes is not None)) != of_classes:
-        return f"The target is a {'number' if of_classes else 'class'}, so there are no {what}."
-    if of_classes and classes is None:
-        return SEVERAL
-    answer = record.about.get("answer", "full")
-    if answer != "full":
-        return f"Results of single rows are withheld, as answer={answer!r} asks."
-    if record.tables["predictions"]:
-        return None
-    return str(record.about.get("no_predictions", "No test row was predicted."))
 
 
 def confusion_figure(record: StudyRecord) -> Figure:
     """Return the confusion matrix over all test rows: true classes × predicted classes."""
-    if (why := _refusal(record, of_classes=True, what="classes to mix up")) is not None:
+    if (why := refusal(record, of_classes=True, what="classes to mix up")) is not None:
         return {"none": why}
     columns = record.tables["predictions"]
     if "y" not in columns or "predict" not in columns:
@@ -186,15 +196,15 @@ def _few(labels: list[str], counts: NDArray[np.intp]) -> tuple[list[str], NDArra
 
 def calibration_figure(record: StudyRecord) -> Figure:
     """Return the calibration curves: observed frequency against predicted probability, for each class shown."""
-    if (why := _refusal(record, of_classes=True, what="probabilities")) is not None:
+    if (why := refusal(record, of_classes=True, what="probabilities")) is not None:
         return {"none": why}
     columns = record.tables["predictions"]
     labels = [(label, f"proba_{label}") for label in record.about["classes"] if f"proba_{label}" in columns]
     if not labels:
         return {"none": _no_probabilities(record)}
     true = np.asarray(columns["y"])
-    if len(labels) == 2:
-        labels = labels[1:]  # the other class is its mirror image
+    if len(labels) == 2:  # the other class is the mirror image of the positive one
+        labels = [pair for pair in labels if pair[0] == positive_class(record)]
     labels.sort(key=lambda pair: -int(np.count_nonzero(true == pair[0])))
     curves = [
         {"label": str(label), "bins": _bins(np.asarray(columns[name], dtype=float), true == label, record)}
@@ -213,8 +223,8 @@ def _bins(predicted: Column, happened: Column, record: StudyRecord) -> list[Mapp
     order = np.argsort(predicted, kind="stable")
     predicted, happened = predicted[order], happened[order]
     parts = max(1, min(BINS, len(predicted) // FEWEST_IN_A_BIN))
-    wanted = np.arange(1, parts) * len(predicted) // parts
-    cuts = np.unique(np.searchsorted(predicted, predicted[wanted], side="left"))
+    edges = np.percentile(predicted, np.linspace(0, 1, parts + 1)[1:-1] * 100)  # as scikit-learn's calibration_curve
+    cuts = np.unique(np.searchsorted(predicted, edges, side="right"))
     found: list[Mapping[str, Any]] = []
     for low, high in zip([0, *cuts], [*cuts, len(predicted)], strict=True):
         if low == high:
@@ -237,7 +247,7 @@ def _bins(predicted: Column, happened: Column, record: StudyRecord) -> list[Mapp
 
 def residuals_figure(record: StudyRecord) -> Figure:
     """Return residuals, target minus prediction, against predictions, for each output."""
-    if (why := _refusal(record, of_classes=False, what="residuals")) is not None:
+    if (why := refusal(record, of_classes=False, what="residuals")) is not None:
         return {"none": why}
     columns = record.tables["predictions"]
     names = [name.removeprefix("y") for name in columns if name == "y" or name.startswith("y_")]

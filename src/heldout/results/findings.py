@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from heldout.base.findings import Finding
+from heldout.base.words import fit_words
 from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
 from heldout.journal.study_journal import MOST_NAMED
@@ -76,7 +77,7 @@ def findings_of_fits(outcome: Outcome) -> list[Finding]:
         panel, candidate, part, failure = failures[0]
         name = outcome.study.search.brief(candidate)
         text = (
-            f"{len(failures)} cells failed; the first: {name} on {panel}, part {part}, "
+            f"{fit_words(len(failures))} failed; the first: {name} on {panel}, part {part}, "
             f"in {failure.stage}: {failure.kind}: {failure.message.removesuffix('.')}. See result.failures."
         )
         if any(one.kind in MEMORY for *_, one in failures):
@@ -100,12 +101,12 @@ def _warnings(outcome: Outcome) -> list[Finding]:
     for category, message, places in warnings[:MOST_WARNINGS]:
         panel, candidate, part = places[0]
         where = f"{study.search.brief(candidate)}, {levels[panel]} part {part}"
-        text = f"{len(places)} cells gave {category}: {message} (first: {where})"
+        text = f"{fit_words(len(places))} gave {category}: {message} (first: {where})"
         found.append(Finding(code="H201", severity="info", message=text))
     if rest := warnings[MOST_WARNINGS:]:
         kinds = ", ".join(sorted({category for category, _, _ in rest}))
         cells = len({place for _, _, places in rest for place in places})
-        text = f"{cells} cells gave {len(rest)} other warnings ({kinds}); see result.warnings"
+        text = f"{fit_words(cells)} gave {len(rest)} other warnings ({kinds}); see result.warnings"
         found.append(Finding(code="H201", severity="info", message=text))
     return found
 
@@ -132,16 +133,16 @@ def _of_checks(checks: Sequence[KernelCheck]) -> Iterator[Finding]:
         if worst.tier == "approximate" and worst.passed:
             mean = sum(check.difference for check in own) / len(own)
             text = (
-                f"Leave-one-out was approximated by the kernel {kernel!r}. On {len(own)} cells that were "
-                f"fitted exactly the loss differs by {worst.difference:.2g} at most and by {mean:.2g} on average."
+                f"Leave-one-out was approximated by the kernel {kernel!r}. On {fit_words(len(own))} that were "
+                f"made exactly the loss differs by {worst.difference:.2g} at most and by {mean:.2g} on average."
             )
             yield Finding(code="H210", severity="warning", message=text)
         if not worst.passed:
-            wrong = f"{sum(not check.passed for check in own)} of {len(own)} cells that were answered again"
+            wrong = f"{sum(not check.passed for check in own)} of {len(own)} answers that were checked"
             text = (
                 f"The kernel {kernel!r} differs from brute force by {worst.difference:.2g} on {worst.cell}, more "
-                f"than its tier {worst.tier!r} allows ({wrong}); all its cells were answered by "
-                "brute force. Please report it."
+                f"than {worst.tier!r} allows ({wrong}); all it answered was fitted "
+                "instead. Please report it."
             )
             yield Finding(code="H205", severity="warning", message=text)
 
@@ -152,7 +153,7 @@ def _of_run(outcome: Outcome) -> Iterator[Finding]:
         counts = map(_answered, outcome.tables.panels.values())
         answered, asked = (sum(each) for each in zip(*counts, strict=True))
         text = (
-            f"{outcome.stopped}. {answered:,} of {asked:,} cells that were planned by then are answered; folds without "
+            f"{outcome.stopped}. {answered:,} of {asked:,} fits that were planned by then are done; folds without "
             "a value were not reached. Give it more time, or a journal to go on from."
         )
         yield Finding(code=STOPPED, severity="error", message=text)

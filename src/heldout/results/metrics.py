@@ -13,6 +13,7 @@ import numpy as np
 
 from heldout.base.options import Options
 from heldout.base.responses import Responses
+from heldout.base.shown import plain
 from heldout.engine.run import Outcome
 from heldout.engine.stream_sample import SampledRows
 from heldout.kernels.claims import chain_of
@@ -30,6 +31,8 @@ from heldout.risk.verdict import Reference
 from heldout.search.simplicity import rank_of_learner
 from heldout.task import Task
 
+MOST_FOLDS = 200  # whose scores are listed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
@@ -41,6 +44,7 @@ class Metric:
     against: Reference
     asked: bool
     decides: bool  # it is `result.risk`, or the familiar form of it: the accuracy of a zero-one loss
+    folds: tuple[float | None, ...] = ()  # of the score that decides: that of each fold, if they are told and not many
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry of a summary, as docs/summary.md describes it."""
@@ -53,6 +57,7 @@ class Metric:
             "greater_is_better": one.greater_is_better,
             **{name: getattr(one, name) for name in ("value", "low", "high", "level", "method", "guarantee", "reason")},
             "estimand": one.estimand,
+            "folds": list(self.folds),
             "no_model": against.value,
             "no_model_words": None if words is None else words.removesuffix(" of the training rows"),
             "gain": self.gain,
@@ -124,7 +129,22 @@ def metrics_of(study: Finished) -> tuple[Metric, ...]:
     for loss in study.familiar:
         if label_and_unit(loss)[0] not in labels:
             found.append((None if found else _mirrored(study, loss)) or _further(study, loss, decides=not found))
-    return tuple(found)
+    return (replace(found[0], folds=_folds(study, found[0].estimate)), *found[1:])
+
+
+def _folds(study: Finished, lead: Estimate) -> tuple[float | None, ...]:
+    """Return the leading score of each fold, from the reported loss; nothing if that does not tell it."""
+    loss, values = study.reported[0], study.losses.records[0].fold_losses
+    if lead.value is None or study.answer != "full" or not 1 < len(values) <= MOST_FOLDS:
+        return ()
+    values = loss.sign * values + 0.0
+    if loss.counts_errors and lead.greater_is_better != (loss.sign < 0):
+        values = 1 - values
+    elif loss.name == "squared" and lead.loss == "rmse":
+        values = np.sqrt(values)
+    elif lead.loss != loss.name and not loss.counts_errors:
+        return ()
+    return tuple(plain(values.tolist()))
 
 
 def best_of(

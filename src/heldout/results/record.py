@@ -20,6 +20,7 @@ from heldout.results.headline import facts_of
 from heldout.results.no_model import against_no_model
 from heldout.results.selection import FOLD_PREDICTORS
 from heldout.results.study_record import CURVE, Columns, Question, StudyRecord
+from heldout.results.subgroups import SUBGROUPS, subgroup_columns
 from heldout.results.test_losses import TestLosses
 from heldout.results.test_set_history import TestSetHistory, disclosed
 from heldout.risk.estimate import Estimate
@@ -62,6 +63,8 @@ def build_record(
         "failures": tables.failure_columns(outcome),
         "warnings": tables.warning_columns(outcome),
     }
+    if question.slices:
+        made[SUBGROUPS] = subgroup_columns(question, outcome, losses)
     if question.pairs is not None:
         estimates = interval_by_pairs(estimates, task, outcome, pairs=question.pairs, ran=extra[SPREAD])
         covers = scope_of(study, task, extrapolated=question.pairs.moves_risk)

@@ -128,15 +128,17 @@ class _StoredMetric(msgspec.Struct):
     against: Reference
     asked: bool
     decides: bool
+    folds: list[float | None] = []
 
 
 def _packed_metric(metric: Metric) -> dict[str, Any]:
     of_both = {"estimate": plain(stored_values(metric.estimate)), "against": plain(asdict(metric.against))}
-    return {**{name: getattr(metric, name) for name in ("label", "unit", "asked", "decides")}, **of_both}
+    return {**{name: getattr(metric, name) for name in ("label", "unit", "asked", "decides", "folds")}, **of_both}
 
 
 def _unpacked_metric(stored: _StoredMetric) -> Metric:
-    return Metric(**{**msgspec.structs.asdict(stored), "estimate": Estimate.from_dict(stored.estimate)})
+    made = {"estimate": Estimate.from_dict(stored.estimate), "folds": tuple(stored.folds)}
+    return Metric(**{**msgspec.structs.asdict(stored), **made})
 
 
 class _StoredRecord(msgspec.Struct):

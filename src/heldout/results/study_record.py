@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from heldout.base.findings import Finding
@@ -28,6 +30,15 @@ CURVE = "learning curve"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slice:
+    """Holds a way to divide the rows into subgroups."""
+
+    name: str
+    codes: NDArray[np.intp]  # of each row of the task
+    labels: tuple[str, ...]  # of each code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Request:
     """Holds the unchecked arguments of a call; see :func:`heldout.evaluate`."""
 
@@ -39,6 +50,7 @@ class Request:
     seed: int = 0
     options: Options | None = None
     remarks: tuple[Finding, ...] = ()  # on what a learner by name leaves out
+    slices: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,6 +80,7 @@ class Question:
     call: str | None = None  # Python code that asks the same question
     stream: QuestionOfStream | None = None  # None for data in memory
     remarks: tuple[Finding, ...] = ()  # made before the study ran
+    slices: tuple[Slice, ...] = ()
 
     @property
     def has_one_test_set(self) -> bool:
@@ -143,7 +156,9 @@ def choices_of(record: StudyRecord) -> list[dict[str, Any]]:
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Convert columns to a list of rows, each a dict of plain values."""
     names = list(columns)
-    values = [plain(list(columns[name])) for name in names]
+    # Numbers are converted all at once, which is far faster than one by one.
+    fast = {name: isinstance(one, np.ndarray) and one.dtype.kind in "iufb" for name, one in columns.items()}
+    values = [plain(columns[name].tolist() if fast[name] else list(columns[name])) for name in names]
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)] if names else []
 
 

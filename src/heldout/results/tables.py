@@ -149,6 +149,8 @@ def prediction_columns(task: Task, outcome: Outcome, losses: TestLosses) -> Colu
         **_split_columns("y", task.y[every]),
         **_split_columns("predict", np.concatenate([np.asarray(one.predict) for one in responses])),
     }
+    if task.weight is not None:
+        columns["sample_weight"] = task.weight[every]
     columns.update(_probability_columns(task, responses))
     decisions = [one.decision_function for one in responses]
     if all(one is not None and one.ndim == 1 for one in decisions):

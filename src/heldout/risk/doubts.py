@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.findings import Finding
+from heldout.base.rounding import percent
 from heldout.risk.intervals.bootstrap import FEWEST
 from heldout.risk.intervals.method import CALM, FEW_SQUARES, LEANING, count_draws
 from heldout.risk.intervals.rows import corrected_rows, recorded_rows
@@ -110,7 +111,7 @@ def _heavy(record: Record) -> str | None:
     safer = _SAFER.get(record.family, "a bounded loss")
     known_rows = "" if record.share == 1 else " These are the losses of a sample; Options(rows=True) takes all of them."
     return (
-        f"The {record.loss!r} losses are very skewed: {count} up {share:.0%} of the sum of all {len(rows):,}. The "
+        f"The {record.loss!r} losses are very skewed: {count} up {percent(share)} of the sum of all {len(rows):,}. The "
         "interval of such a mean misses more often than it says, above all where a sample happens to hold none of "
         f"the largest losses; {safer} is safer.{known_rows}"
     )
@@ -137,15 +138,15 @@ def _saturated(record: Record) -> str | None:
     rows = int(np.sum(record.held_sizes)) // record.repeats
     if fitted > SATURATED:
         return (
-            f"The fold predictors fit about {fitted:.0%} of the noise of their training rows: the learner has nearly "
-            f"as many parameters as rows. The interval of {record.loss!r} may miss more often than it says; regularise "
-            "more, or use fewer columns."
+            f"The fold predictors fit about {percent(fitted)} of the noise of their training rows: the learner has "
+            f"nearly as many parameters as rows. The interval of {record.loss!r} may miss more often than it says; "
+            "regularise more, or use fewer columns."
         )
     if record.family != "r2" or fitted <= LOOSE or rows >= FEW_FOR_R2:
         return None
     return (
-        f"{rows} rows are few for the R² of a learner that fits about {fitted:.0%} of the noise of its training rows: "
-        "the interval may miss more often than it says. The squared or absolute loss has a surer one."
+        f"{rows} rows are few for the R² of a learner that fits about {percent(fitted)} of the noise of its training "
+        "rows: the interval may miss more often than it says. The squared or absolute loss has a surer one."
     )
 
 
@@ -176,7 +177,7 @@ def _undecided(record: Record) -> str | None:
     if near <= 0.5:
         return None
     return (
-        f"{near:.0%} of the probabilities lie within {NEAR} of one half, so a slightly different predictor would "
+        f"{percent(near)} of the probabilities lie within {NEAR} of one half, so a slightly different predictor would "
         f"give many rows the other class. The interval of {record.loss!r} may miss more often than it says; the log "
         "loss is steadier."
     )
@@ -188,9 +189,9 @@ def _disagreeing(record: Record) -> str | None:
     if differ is None or differ <= DISAGREEING:
         return None
     return (
-        f"The fold predictors disagree with each other nearly as much as with the truth ({differ:.0%} of the spread of "
-        "errors): what is learnt depends on which rows were trained on. The interval may miss more often than it says; "
-        "average several such learners, as forests do, or use a steadier one."
+        f"The fold predictors disagree with each other nearly as much as with the truth ({percent(differ)} of the "
+        "spread of errors): what is learnt depends on which rows were trained on. The interval may miss more often "
+        "than it says; average several such learners, as forests do, or use a steadier one."
     )
 
 
@@ -269,8 +270,8 @@ def leaning_note(positive: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> s
         return None
     better = (2 * answers - 1) * (common - 0.5)
     return (
-        f"{answers:.0%} of the predictions are the commoner class, which has {common:.1%} of {n:,} rows: too near one "
-        "half to tell which class is commoner in new data. Stratified folds keep that share in training and held-out "
-        f"rows, so the error rate looks about {better:.2g} better than if both classes were equally frequent. "
-        "Use stratify=False."
+        f"{percent(answers)} of the predictions are the commoner class, which has {percent(common, 3)} of {n:,} rows: "
+        "too near one half to tell which class is commoner in new data. Stratified folds keep that share in training "
+        f"and held-out rows, so the error rate looks about {better:.2g} better than if both classes were equally "
+        "frequent. Use stratify=False."
     )

@@ -92,6 +92,7 @@ class Record:
     answers: Answers | None = None
     elsewhere: Elsewhere | None = None
     least_squares: bool = False  # the learner minimises squared errors, linearly
+    even: bool = False  # each row weighs the same in the mean, however many there are in its part
     share: float = 1.0  # of the held-out rows that are recorded here; below 1 they are a random sample
     sample: Record | None = None  # of a random sample of the held-out rows, where the others were not kept
 

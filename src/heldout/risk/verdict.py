@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from math import sqrt
 from typing import Any
 
+from heldout.base.rounding import digits_of, percent, rounded
 from heldout.base.words import share
 from heldout.risk.estimands import Sizes, Subject, risk_words, rows_words
 from heldout.risk.estimate import Estimate
@@ -24,6 +26,14 @@ _PROMISES = {
 
 
 BETTER, WORSE, NOT_SHOWN = "better", "worse", "not shown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leading:
+    """Holds the estimate that a report leads with, and its label; "" where that is the name of the loss."""
+
+    estimate: Estimate
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,36 +56,43 @@ class Reference:
 
 
 def verdict_of(
-    estimates: Mapping[str, Estimate], reference: Reference | None = None, *, rows: int, units: str = "rows"
+    estimates: Mapping[str, Estimate],
+    reference: Reference | None = None,
+    *,
+    rows: int,
+    units: str = "rows",
+    leads: Leading | None = None,
 ) -> dict[str, Any]:
     """Return the sentences for the top of a report, and the meaning of each estimate.
 
-    `rows` is the number of rows of the study, `units` the name of the independent units ("rows" or "groups").
+    `rows` is the number of rows of the study, `units` the name of the independent units ("rows" or "groups"). `leads`
+    is the familiar form of the risk that sentences tell, such as the accuracy; without it they tell the risk.
     """
     risk = estimates["risk"]
+    leads = leads if leads is not None and leads.estimate.value is not None else Leading(estimate=risk)
+    told = leads.estimate
     return {
-        "sentence": sentence_of(risk),
-        "promise": promise_of(risk),
-        "against": None if reference is None else _against(risk, reference),
+        "sentence": sentence_of(told, label=leads.label),
+        "promise": promise_of(told),
         "no_model": None if reference is None else asdict(reference),
-        "optimism": _optimism(risk, estimates.get("best_validation")),
-        "surer": surer(risk, rows=rows, units=units),
+        **_optimism(risk, estimates.get("best_validation"), leads),
+        "surer": surer(told, rows=rows, units=units),
         "meanings": {
             name: {"label": label_of(estimate), "text": meaning_of(estimate)} for name, estimate in estimates.items()
         },
     }
 
 
-def sentence_of(risk: Estimate) -> str:
-    """Return a sentence with the risk and its interval.
+def sentence_of(risk: Estimate, *, label: str = "") -> str:
+    """Return a sentence with the risk and its interval; `label` is the familiar name of its loss.
 
     >>> from heldout.risk.estimate import Estimate
     >>> sure = {"low": 0.01, "high": 0.108, "level": 0.95, "method": "corrected t", "guarantee": "heuristic"}
     >>> from heldout.risk.estimands import learner_risk
     >>> words = learner_risk("zero_one", train_size=120, tuned=False)
     >>> of = {"name": "risk", "loss": "zero_one", "estimand": words, "train_size": 120, "n": 150}
-    >>> print(sentence_of(Estimate(value=0.04, **of, **sure)))
-    On new rows the learner, trained on 120 rows, is expected to be wrong 4.0% of the time (95% interval 1.0% to 10.8%).
+    >>> sentence_of(Estimate(value=0.04, **of, **sure)).partition("expected to ")[2]
+    'be wrong 4.0 % of the time (95 % interval 1.0 % to 10.8 %).'
     """
     if risk.value is None and risk.answer is None:
         return f"This study has no risk to tell. {risk.reason or ''}".strip()
@@ -87,7 +104,7 @@ def sentence_of(risk: Estimate) -> str:
         who = _subject(risk).removesuffix(",")
         return f"All that is told of {who}, on {rows.removeprefix('On ')} and by {_loss(risk)}: {risk.answer}{between}."
     coarse = "" if risk.answer is None else f", {risk.answer}"
-    return f"{rows} {_subject(risk)} is expected to {_predicate(risk)}{coarse}{between}."
+    return f"{rows} {_subject(risk)} is expected to {_predicate(risk, label)}{coarse}{between}."
 
 
 def promise_of(risk: Estimate) -> str:
@@ -119,53 +136,53 @@ def surer(risk: Estimate, *, rows: int, units: str = "rows") -> list[str]:
     return sentences
 
 
-def _against(risk: Estimate, reference: Reference) -> str | None:
-    """Return the sentence that compares the learner with a constant prediction; None if there is no difference."""
-    if risk.value is None or reference.value is None or reference.difference is None:
-        return None
-    that = f"that would {_predicate(risk, reference.value)}"
-    head = {BETTER: "Better than", WORSE: "Worse than"}.get(reference.verdict, "Not shown to be better than")
-    head = f"{head} {reference.words}"
-    if reference.low is None or reference.high is None:
-        size = _size(risk, reference.difference if risk.greater_is_better else -reference.difference)
-        gain_words = f": the gain is {size}, without an interval" if reference.difference else ""
-        return f"{head}{gain_words}; {that}. {reference.reason or ''}".strip()
-    gains = [end if risk.greater_is_better else -end for end in (reference.low, reference.difference, reference.high)]
-    if reference.verdict == WORSE:
-        gains = [-gain for gain in gains]
-    low, gain, high = (_size(risk, end) for end in (min(gains), gains[1], max(gains)))
-    low = low.removesuffix(" points")
-    where = "folds" if reference.parts > 1 else "test rows"
-    between = f"({_percent(reference.level or risk.level)} interval {low} to {high}, on the same {where})"
-    if reference.verdict == NOT_SHOWN:
-        return f"{head}: the gain is {gain} {between}; {that}."
-    only = f" (p = {reference.p:.2g})" if min(gains) <= 0 and reference.p is not None else ""
-    return f"{head}{only} by {gain} {between}; {that}."
-
-
-def _optimism(risk: Estimate, best: Estimate | None) -> str | None:
-    """Return the sentences on the best validation number and its optimism; None if there is none for this loss."""
+def _optimism(risk: Estimate, best: Estimate | None, leads: Leading) -> dict[str, str | None]:
+    """Return how optimistic the best validation number is, at length and in a line; None without one for this loss."""
     if best is None or not best.optimistic or best.loss != risk.loss:
-        return None
+        return {"optimism": None, "flattery": None}
     if best.value is None:
-        return f"There is no best validation number to set beside the risk. {best.reason or ''}".strip()
+        reason = f"There is no best validation number to set beside the risk. {best.reason or ''}".strip()
+        return {"optimism": reason, "flattery": None}
+    quoted, turn = leads.estimate, _turned(risk.loss, leads.estimate.loss)
+    if turn is None:
+        quoted, turn = risk, float
     size = "" if best.sizes is None else f", from training sets of {rows_words(best.sizes)}"
+    number = _amount(quoted, turn(best.value))
     head = (
-        f"The best validation number is {_amount(best, best.value)}{size}. Such numbers flatter on average, since the "
+        f"The best validation number is {number}{size}. Such numbers flatter on average, since the "
         "same rows chose the winner"
     )
-    if risk.value is None:
-        return f"{head}."
-    gap, of = risk.value - best.value, "the risk minus that number"
-    if risk.greater_is_better:
-        gap, of = -gap, "that number minus the score to quote"
-    text = f"{head}; the number to quote is {_amount(risk, risk.value)}. The optimism is {_size(risk, gap)}: {of}."
+    if quoted.value is None:
+        return {"optimism": f"{head}.", "flattery": None}
+    gap, of = quoted.value - turn(best.value), "the number to quote minus that one"
+    if quoted.greater_is_better:
+        gap, of = -gap, "that number minus the one to quote"
+    text = (
+        f"{head}; the number to quote is {_amount(quoted, quoted.value)}. The optimism is {_size(quoted, gap)}: {of}."
+    )
     if gap < 0:
         text += " It is negative: in this study the number to quote happens to be the better one."
     both = Sizes.of([risk.train_size or 0.0, best.train_size or 0.0])
     if both is not None and both.range is not None:
         text += " Part of it comes from the different training sizes."
-    return text
+    return {"optimism": text, "flattery": _flattery(quoted, turn(best.value), gap)}
+
+
+def _flattery(quoted: Estimate, best: float, gap: float) -> str:
+    """Return in a line by how much the best validation score is too good, rounded as the number to quote."""
+    digits, share = digits_of(quoted.low, quoted.high), quoted.loss in _SHARES
+    score = percent(best, digits or 3) if share else rounded(best, digits)
+    size = percent(gap, digits or 3).removesuffix(" %") if share else rounded(gap, digits)
+    if gap <= 0 or not float(size.replace(",", "")):
+        return f"the best validation score ({score}) is not too good here"
+    return f"the best validation score ({score}) is {size}{' points' * share} too good"
+
+
+def _turned(loss: str, leading: str) -> Callable[[float], float] | None:
+    """Return the function that turns values of a loss into those of its familiar form; None if none is known."""
+    if loss == leading:
+        return float
+    return {("zero_one", "accuracy"): lambda value: 1 - value, ("squared", "rmse"): sqrt}.get((loss, leading))
 
 
 def _subject(risk: Estimate) -> str:
@@ -175,14 +192,16 @@ def _subject(risk: Estimate) -> str:
     return f"the {risk.estimand.subject}, trained on {rows_words(risk.sizes or 0.0)},"
 
 
-def _predicate(risk: Estimate, value: float | None = None) -> str:
-    value = risk.value if value is None else value
-    assert value is not None  # asked for only where there is a value
+def _predicate(risk: Estimate, label: str) -> str:
+    assert risk.value is not None  # asked for only where there is a value
+    amount = _amount(risk, risk.value)
     if risk.loss in _SHARES:
-        return f"be {_SHARES[risk.loss]} {_amount(risk, value)} of the time"
+        return f"be {_SHARES[risk.loss]} {amount} of the time"
     if risk.greater_is_better:
-        return f"score {_amount(risk, value)} by {_loss(risk)}"
-    return f"have a mean {_loss(risk)} loss of {_amount(risk, value)}"
+        return f"score {amount} by {label or _loss(risk)}"
+    if label.isupper():
+        return f"have an {label} of {amount}"
+    return f"have a mean {_loss(risk)} loss of {amount}"
 
 
 def _loss(risk: Estimate) -> str:
@@ -198,11 +217,11 @@ def _amount(risk: Estimate, value: float) -> str:
 
 
 def _size(risk: Estimate, width: float) -> str:
-    return share(width).removesuffix("%") + " points" if risk.loss in _SHARES else _amount(risk, width)
+    return share(width).removesuffix(" %") + " points" if risk.loss in _SHARES else _amount(risk, width)
 
 
 def _percent(level: float) -> str:
-    return f"{100 * level:.4g}%"
+    return f"{100 * level:.4g} %"
 
 
 def label_of(estimate: Estimate) -> str:

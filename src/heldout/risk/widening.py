@@ -49,7 +49,7 @@ def mean_weights(record: Record, *, pooled: bool) -> Floats:
         weights = end_to_end(record.weights)
         return weights / np.sum(weights)
     sizes = record.held_sizes
-    if pooled:
+    if pooled or record.even:
         return np.full(int(np.sum(sizes)), 1.0 / float(np.sum(sizes)))
     return np.repeat(1.0 / (len(sizes) * sizes), sizes)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout.base.rounding import percent
 from heldout.base.rowkeys import Rows
 from heldout.splits.drawn import Splits
 from heldout.splits.groups import group_codes, loads_of
@@ -80,8 +81,8 @@ def scarce_class_note(task: Task, splits: Splits) -> str | None:
     name = strata.named(rarest)
     return (
         f"{name[0].upper()}{name[1:]} has {count} of {n} rows, too few for a share of {held}: a part holds out one of "
-        f"them, {1 / held:.1%} of its rows for {count / n:.1%} of all, so its errors count more than they should. "
-        "Hold out more rows, or use KFold, or stratify=False."
+        f"them, {percent(1 / held, 3)} of its rows for {percent(count / n, 3)} of all, so its errors count more "
+        "than they should. Hold out more rows, or use KFold, or stratify=False."
     )
 
 

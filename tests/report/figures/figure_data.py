@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 NAUGHTY = "</script><img src=x onerror=alert(1)>[/red]$\\frac{$\u202e\x00\n" + "ü" * 10_000
+SIDES = (("low", -0.05), ("high", 0.05))
 LOSS = {"loss": "log_loss", "greater_is_better": False}
 
 
@@ -186,7 +187,83 @@ def time() -> dict[str, Any]:
         {"level": "test", "family": "forest", "fit": 1.5, "score": 0.25, "cells": 10},
     ]
     passes = [{"name": "share_fits", "fits_before": 2610, "fits_after": 1305, "seconds": 0.01}]
-    return {"total": 17.2, "bars": bars, "passes": passes}
+    return {"total": 17.2, "bars": bars, "passes": passes, "each": {"fit": 0.15, "predict": 0.002}}
+
+
+def _curves(names: tuple[str, str], curves: int, **of_each: Any) -> dict[str, Any]:
+    """Curves of `names` (x, y), with a threshold and a band around y, that rise from the left to the right."""
+
+    def points(place: int) -> list[dict[str, Any]]:
+        found = []
+        for step in range(21):
+            x, y = step / 20, (step / 20) ** (0.3 + 0.1 * place)
+            sure = {f"{names[1]}_low": max(0.0, y - 0.1), f"{names[1]}_high": min(1.0, y + 0.1)}
+            found.append({"threshold": "inf" if step == 0 else 1 - x, names[0]: x, names[1]: y, "lift": None, **sure})
+        return found
+
+    each = [
+        {"label": f"class {n}", "share": 0.4, "probability": True, **of_each, "points": points(n)}
+        for n in range(curves)
+    ]
+    return {"level": 0.95, "curves": each, "rows": 576, "left_out": 0}
+
+
+def roc(curves: int = 1) -> dict[str, Any]:
+    return _curves(("fpr", "tpr"), curves, area=0.91, by_fold=True)
+
+
+def pr(curves: int = 1) -> dict[str, Any]:
+    return _curves(("recall", "precision"), curves, average_precision=0.87)
+
+
+def gains(curves: int = 1) -> dict[str, Any]:
+    return _curves(("share", "gain"), curves)
+
+
+def thresholds() -> dict[str, Any]:
+    points = [
+        {"threshold": t / 20, "precision": 0.4 + t / 40, "recall": 1 - t / 25, "f1": 0.6 + _wave(t, 0.1), "share": 0.5}
+        for t in range(1, 20)
+    ]
+    curve = {"label": "class 0", "share": 0.4, "probability": True, "points": points}
+    return {"level": 0.95, "curves": [curve], "rows": 576, "left_out": 0}
+
+
+def classes(count: int = 3) -> dict[str, Any]:
+    def row(place: int) -> dict[str, Any]:
+        shares = {"precision": 0.8 + 0.05 * place, "recall": 0.9 - 0.05 * place, "f1": 0.85}
+        ends = {f"{name}_{end}": shares[name] + way for name in ("precision", "recall") for end, way in SIDES}
+        return {"class": f"class {place}", "support": 40 + place, "predicted": 41 + place, **shares, **ends}
+
+    return {"level": 0.95, "rows": [row(place) for place in range(count)], "left_out": 0}
+
+
+def subgroups(count: int = 4) -> dict[str, Any]:
+    def row(place: int) -> dict[str, Any]:
+        few = place == count - 1
+        risk = {"value": 0.3 + 0.02 * place, "low": None if few else 0.25, "high": None if few else 0.4}
+        why = {"reason": "No interval: 8 rows are too few (10 at least)." if few else None}
+        return {"slice": "region", "group": f"part {place}", "rows": 8 if few else 90, **risk, **why, "level": 0.99}
+
+    rows = [row(place) for place in range(count)]
+    return {**LOSS, "value": 0.31, "level": 0.95, "sentence": "The worst subgroup is region part 2.", "rows": rows}
+
+
+def importance(count: int = 30) -> dict[str, Any]:
+    rows = [
+        {"feature": f"column {n}", "importance": 0.5 / (n + 1), "low": 0.4 / (n + 1), "high": 0.7 / (n + 1), "sd": 0.1}
+        for n in range(count)
+    ]
+    return {"loss": "log_loss", "repeats": 5, "level": 0.95, "rows": rows, "left_out": 0}
+
+
+def coefficients(count: int = 6) -> dict[str, Any]:
+    rows = [
+        {"feature": f"column {n}", "mean": _wave(n), "sd": 0.1, "low": _wave(n) - 0.2, "high": _wave(n) + 0.2}
+        | {"selected": 5 - n % 2, "folds": 5}
+        for n in range(count)
+    ]
+    return {"rows": rows, "left_out": 0}
 
 
 def comparison(learners: int = 3, parts: int = 10) -> dict[str, Any]:
@@ -227,6 +304,14 @@ EXAMPLES = {
     "calibration": calibration,
     "confusion": confusion,
     "residuals": residuals,
+    "roc": roc,
+    "pr": pr,
+    "gains": gains,
+    "thresholds": thresholds,
+    "classes": classes,
+    "subgroups": subgroups,
+    "importance": importance,
+    "coefficients": coefficients,
     "learning_curve": learning_curve,
     "time": time,
     "comparison": comparison,

@@ -99,7 +99,7 @@ def test_some_of_many_are_spread_evenly():
 
 
 def test_numbers_in_words():
-    assert interval({"low": 0.1, "high": 0.25, "level": 0.9}) == "90% interval 0.1 to 0.25"
+    assert interval({"low": 0.1, "high": 0.25, "level": 0.9}) == "90 % interval 0.1 to 0.25"
     assert interval({"low": None, "high": None, "level": 0.9}) == ""
     assert [counted(1, "class"), counted(2, "class"), counted(3_000, "fold")] == ["1 class", "2 classes", "3,000 folds"]
     assert span([None, 2.0, "inf", -1]) == "from -1 to 2"

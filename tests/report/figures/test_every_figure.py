@@ -95,6 +95,7 @@ def shaken(value, chance, *, key=""):
     """The same values with some numbers missing, infinite, tiny or huge."""
     kept = ("scale", "fold", "repeat", "cells", "count", "rows", "size", "parts", "level", "folds", "chosen", "counts")
     kept += ("edges", "marks", "lanes", "train", "held", "unused", "train_rows", "held_rows", "candidates", "labels")
+    kept += ("left_out", "repeats")
     if isinstance(value, dict):
         return {
             name: one if name in kept and not isinstance(one, dict) else shaken(one, chance)

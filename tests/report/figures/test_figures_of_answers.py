@@ -146,7 +146,8 @@ def test_residuals_without_bands_or_of_several_outputs():
 
 def test_residuals_in_words_and_numbers():
     told = RESIDUALS.describe(data.residuals(400))
-    assert told.alt.endswith("Their middle is 2 at the lowest predictions and -2.5 at the highest.")
+    assert told.alt.endswith(told.caption)
+    assert told.caption.startswith("Their middle is 2 at the lowest predictions and -2.5 at the highest: far from 0")
     assert told.alt.startswith("Residuals of 400 rows, from ")
     assert told.head == ("predicted", "low", "middle", "high")
     assert told.rows[0] == (50, -12, 2.0, 12)

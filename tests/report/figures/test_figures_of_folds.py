@@ -42,7 +42,7 @@ def test_the_estimate_is_a_line_and_its_interval_a_band():
     box = band.get_bbox()
     assert (box.y0, box.y1) == (0.27, 0.36)
     assert words(ax)[0] == "0.31"
-    assert words(ax)[1].split() == ["95%", "interval"]
+    assert words(ax)[1].split() == ["95", "%", "interval"]
 
 
 def test_without_an_interval_there_is_no_band_and_without_a_value_no_line():
@@ -101,7 +101,7 @@ def test_the_folds_in_words():
     told = FOLDS.describe(figure)
     assert told.alt == (
         f"3 folds by log_loss (lower is better), from {min(values):.4g} to {max(values):.4g}. "
-        "The estimate is 0.31, 95% interval 0.27 to 0.36."
+        "The estimate is 0.31, 95 % interval 0.27 to 0.36."
     )
     assert told.head == ("fold", "repeat", "log_loss (lower is better)", "training rows", "held-out rows")
     assert [row[2] for row in told.rows] == values

@@ -53,7 +53,7 @@ def test_no_figure_writes_thousands_without_a_comma(summaries):
 def test_the_estimate_of_a_figure_is_the_one_on_the_page(summaries):
     one, _ = summaries
     words = dict(drawn(one))
-    assert amount(one["risk"]["value"]) in words["folds"]
+    assert amount(one["metrics"][0]["value"]) in words["folds"]
     assert any(amount(one["risk"]["value"]) in text for text in words["estimates"])
 
 

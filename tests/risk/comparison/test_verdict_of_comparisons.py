@@ -27,7 +27,7 @@ def test_the_sentence_says_of_whom_it_is_shown(compared):
     assert told["sentence"].startswith(f"{best} has the smallest squared risk")
     assert f"shown to be better than {last}" in told["sentence"]
     assert f"practically equal to {second}" in told["sentence"]
-    assert "95%" in told["promise"]
+    assert "95 %" in told["promise"]
     assert "heuristic" in told["promise"]
     assert told["surer"] == []  # nothing is open
 
@@ -45,7 +45,8 @@ def test_the_summary_has_it(compared):
     figure = summary["figures"]["comparison"]
     assert [row["name"] for row in figure["ranking"]] == list(compared.ranking)
     assert figure["folds"]["names"] == list(compared.ranking)
-    values = [compared.results[name].folds["squared"].tolist() for name in compared.ranking]
+    values = [np.sqrt(compared.results[name].folds["squared"]).tolist() for name in compared.ranking]
     assert figure["folds"]["values"] == values
+    assert figure["score"] == {"loss": "RMSE", "greater_is_better": False}
     assert [pair["difference"] for pair in figure["pairs"]] == compared.table["difference"].tolist()
     assert "rope=0.05" in summary["about"]["call"]

@@ -116,6 +116,12 @@
     });
   }
 
+  // Tables that are wider than their box say so.
+  const measure = new ResizeObserver((entries) => {
+    for (const { target } of entries) target.toggleAttribute("data-wider", target.scrollWidth > target.clientWidth + 1);
+  });
+  for (const box of document.querySelectorAll(".scroll")) measure.observe(box);
+
   // Contents: folded on a narrow screen, and a mark at the section that is being read.
   const contents = document.querySelector(".contents details");
   if (contents) {

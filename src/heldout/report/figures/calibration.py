@@ -83,12 +83,13 @@ def _describe(data: Data) -> Description:
     bins = [(curve, point) for curve in curves for point in _bins(curve)]
     alt = f"Share of rows where it was true against the predicted probability{of}, in {counted(len(bins), 'bin')}"
     alt += f" of {data['rows']:,} rows."
+    caption = ""
     if bins:
         worst = max(
             (point for _, point in bins), key=lambda point: abs(real(point["observed"]) - real(point["predicted"]))
         )
-        alt += (
-            f" Farthest from the diagonal: predicted {amount(worst['predicted'])}, observed {amount(worst['observed'])}"
+        caption = (
+            f"Farthest from the diagonal: predicted {amount(worst['predicted'])}, observed {amount(worst['observed'])}"
             f" in {counted(int(worst['rows']), 'row')}."
         )
     names = ("predicted", "observed", "observed_low", "observed_high", "rows")
@@ -102,6 +103,7 @@ def _describe(data: Data) -> Description:
             f"{ends_words(point['observed_low'], point['observed_high'])} of {point['rows']:,} rows"
             for _, point in bins
         ],
+        caption=caption,
     )
 
 

@@ -82,9 +82,7 @@ def _describe(data: Data) -> Description:
     filled = [cell for cell in cells if cell[2]]
     wrong = sorted((cell for cell in filled if cell[0] != cell[1]), key=lambda cell: -cell[2])
     alt = f"{right:,} of {data['rows']:,} rows on the diagonal, of {counted(len(labels), 'class')}."
-    if wrong:
-        mixed = "; ".join(f"{_taken(labels, t, p, 40)} in {n:,}" for t, p, n in wrong[:3])
-        alt += f" Most often mixed up: {mixed} rows."
+    mixed = "; ".join(f"{_taken(labels, t, p, 40)} in {n:,}" for t, p, n in wrong[:3])
     whole = [sum(map(int, row)) for row in counts]
     return describe(
         title="Which classes are taken for which",
@@ -92,6 +90,7 @@ def _describe(data: Data) -> Description:
         head=("true class", "predicted class", "rows", "share of the true class"),
         rows=[(labels[t], labels[p], n, n / whole[t]) for t, p, n in filled[:MOST_ROWS]],
         tips=[f"{_taken(labels, t, p, 36)}: {n:,} of {whole[t]:,} rows" for t, p, n in cells],
+        caption=f"Most often mixed up: {mixed} rows." if mixed else "",
     )
 
 

@@ -23,13 +23,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """Holds the title, text alternative and data table of a figure, and the tooltips of its marks."""
+    """Holds the title, text alternative and data table of a figure, and the tooltips of its marks.
+
+    The caption says what is not seen at a glance; the text alternative tells the figure to those who cannot see it.
+    """
 
     title: str
     alt: str
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     tips: tuple[str, ...] = ()
+    caption: str = ""
 
 
 def _whole(data: Data) -> list[Data]:
@@ -87,12 +91,21 @@ def listed(texts: Sequence[str], most: int) -> str:
 
 
 def describe(
-    title: str, alt: str, head: Sequence[str], rows: Sequence[Sequence[Cell]], tips: Sequence[str] = ()
+    title: str,
+    alt: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    tips: Sequence[str] = (),
+    caption: str = "",
 ) -> Description:
-    """Return a Description whose texts are cut to length; tooltips are left out if there are more than MOST_TIPS."""
+    """Return a Description whose texts are cut to length; tooltips are left out if there are more than MOST_TIPS.
+
+    The caption is a part of the text alternative.
+    """
     return Description(
         title=shortened(title, 120),
-        alt=shortened(alt, 900),
+        alt=shortened(f"{alt} {caption}".strip(), 900),
+        caption=shortened(caption, 300),
         head=tuple(shortened(name, LONGEST) for name in head),
         rows=tuple(tuple(shortened(cell, LONGEST) if isinstance(cell, str) else cell for cell in row) for row in rows),
         tips=tuple(shortened(tip, LONGEST) for tip in tips) if len(tips) <= MOST_TIPS else (),

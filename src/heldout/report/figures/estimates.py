@@ -41,7 +41,7 @@ def _row_of(values: Mapping[str, Any], label: str, **looks: Any) -> Row:
     return Row(label=label, value=values["value"], low=values["low"], high=values["high"], **looks)
 
 
-def _draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> None:
+def draw_rows(ax: Any, rows: Sequence[Row], *, always: Sequence[float] = ()) -> None:
     """Draw the rows from the top down. An arrow marks an end of an interval that lies outside the axes."""
     rows = rows[:MOST_ROWS]
     canvas.open_rows(ax, len(rows))
@@ -74,16 +74,16 @@ def _draw_interval(ax: Any, y: float, row: Row) -> None:
             ax.plot([end], [y], marker=mark, markersize=6, color=row.colour, linestyle="none", clip_on=False)
 
 
-def _in_words(rows: Sequence[Row]) -> str:
+def in_words(rows: Sequence[Row]) -> str:
     return listed([f"{shortened(row.label, 60)} {row.words}" for row in rows], 6)
 
 
-def _tips(rows: Sequence[Row]) -> list[str]:
+def row_tips(rows: Sequence[Row]) -> list[str]:
     return [f"{row.label}: {row.words}" for row in rows[:MOST_ROWS] if is_finite(row.value)]
 
 
 def _draw_estimates(data: Data, ax: Any) -> None:
-    _draw_rows(ax, _estimate_rows(data))
+    draw_rows(ax, _estimate_rows(data))
     name_axes(ax, x=better(data))
 
 
@@ -102,13 +102,13 @@ def _describe_estimates(data: Data) -> Description:
     names = ("label", "value", "low", "high", "level")
     return describe(
         title="The estimates side by side",
-        alt=f"{counted(len(data['rows']), 'estimate')} of {better(data)}: {_in_words(rows)}",
+        alt=f"{counted(len(data['rows']), 'estimate')} of {better(data)}: {in_words(rows)}",
         head=("estimate", data["loss"], "low", "high", "level", "optimistic"),
         rows=[
             (*(estimate[name] for name in names), "yes" if estimate["optimistic"] else "no")
             for estimate in data["rows"]
         ],
-        tips=_tips(rows),
+        tips=row_tips(rows),
     )
 
 
@@ -122,9 +122,9 @@ ESTIMATES = Kind(
 def _draw_ranking(data: Data, ax: Any) -> None:
     """Draw one row per learner, the best at the top."""
     rows = _ranking_rows(data)
-    _draw_rows(ax, rows)
+    draw_rows(ax, rows)
     more = f", the best {MOST_ROWS} of {len(rows):,}" if len(rows) > MOST_ROWS else ""
-    name_axes(ax, x=better(data) + more)
+    name_axes(ax, x=better(data.get("score", data)) + more)
 
 
 def _ranking_rows(data: Data) -> list[Row]:
@@ -135,17 +135,17 @@ def _ranking_rows(data: Data) -> list[Row]:
 
 
 def _describe_ranking(data: Data) -> Description:
-    rows = _ranking_rows(data)
+    rows, score = _ranking_rows(data), data.get("score", data)
     names = ("name", "value", "low", "high", "level")
     return describe(
         title="The ranking",
-        alt=f"{counted(len(rows), 'learner')} by {better(data)}, the best first: {_in_words(rows)}",
-        head=("rank", "learner", data["loss"], "low", "high", "level"),
+        alt=f"{counted(len(rows), 'learner')} by {better(score)}, the best first: {in_words(rows)}",
+        head=("rank", "learner", score["loss"], "low", "high", "level"),
         rows=[
             (place, *(estimate[name] for name in names))
             for place, estimate in evenly([*enumerate(data["ranking"], start=1)])
         ],
-        tips=_tips(rows),
+        tips=row_tips(rows),
     )
 
 
@@ -159,7 +159,7 @@ RANKING = Kind(
 def _draw_comparison(data: Data, ax: Any) -> None:
     """Draw one row per pair: the difference, its interval, the zero line and the shaded region of equivalence."""
     rope, count = real(data["rope"]) if is_finite(data["rope"]) else 0.0, len(data["pairs"])
-    _draw_rows(ax, _pair_rows(data, letters=canvas.room(ax)), always=(0.0, -rope, rope))
+    draw_rows(ax, _pair_rows(data, letters=canvas.room(ax)), always=(0.0, -rope, rope))
     if rope > 0:
         ax.axvspan(-rope, rope, color=GREY, alpha=0.45, linewidth=0, zorder=0.5)
     places = range(min(count, MOST_ROWS))  # the zero line is left out where the words of a row stand
@@ -204,10 +204,10 @@ def _describe_comparison(data: Data) -> Description:
     names = ("first", "second", "difference", "low", "high", "verdict")
     return describe(
         title="Differences, pair by pair",
-        alt=alt + _in_words(rows) + equal,
+        alt=alt + in_words(rows) + equal,
         head=names,
         rows=[tuple(pair[name] for name in names) for pair in evenly(pairs)],
-        tips=_tips(rows),
+        tips=row_tips(rows),
     )
 
 

@@ -139,7 +139,7 @@ def _draw_paired_folds(data: Data, ax: Any) -> None:
     dots(ax, [real(value) for value, _, _ in marked], heights, **looks)
     whole = len(data["folds"]["values"][0]) if names else 0
     drawn = f", {len(parts)} of {whole:,} folds" if whole > len(parts) else ", a line a fold"
-    name_axes(ax, x=better(data) + drawn, most=64)
+    name_axes(ax, x=better(data.get("score", data)) + drawn, most=64)
 
 
 def _paired(data: Data) -> tuple[list[str], list[int], list[list[Any]]]:
@@ -168,7 +168,7 @@ def _describe_paired_folds(data: Data) -> Description:
     names, parts, columns = _paired(data)
     values = data["folds"]["values"]
     whole = len(values[0]) if values else 0
-    alt = f"{counted(len(names), 'learner')} in {counted(whole, 'fold')}, by {better(data)}: "
+    alt = f"{counted(len(names), 'learner')} in {counted(whole, 'fold')}, by {better(data.get('score', data))}: "
     alt += listed([f"{shortened(name, 40)} {span(row)}" for name, row in zip(names, values, strict=False)], 6)
     return describe(
         title="The same folds, learner by learner",

@@ -149,8 +149,9 @@ def _describe(data: Data) -> Description:
     if chosen:
         texts = [f"{shortened(value_words(value), 40)} by {counted(count, 'fold')}" for value, count in panel["chosen"]]
         alt += f" Chosen: {listed(texts, 5)}"
+    caption = ""
     if panel["simplest"] is not None:
-        alt += f" The one-standard-error rule would take {shortened(value_words(panel['simplest']), 40)}."
+        caption = f"The one-standard-error rule would take {shortened(value_words(panel['simplest']), 40)}."
     rows, names = evenly(list(panel["points"])), ("mean", "se", "candidates")
     return describe(
         title=f"Risk against {name}",
@@ -160,6 +161,7 @@ def _describe(data: Data) -> Description:
             (parameter_value(p["value"]), *(p[name] for name in names), chosen.get(repr(p["value"]), 0)) for p in rows
         ],
         tips=[_tip(point, chosen.get(repr(point["value"]), 0)) for point in points],
+        caption=caption,
     )
 
 

@@ -59,9 +59,10 @@ def _describe(data: Data) -> Description:
     alt += f"{span([p['predicted'] for p in points])}."
     names, source = (BAND, bands) if bands else (("predicted", "residual"), points)
     rows = evenly(source)
+    caption = ""
     if bands:
-        alt += f" Their middle is {amount(bands[0]['middle'])} at the lowest predictions and "
-        alt += f"{amount(bands[-1]['middle'])} at the highest."
+        caption = f"Their middle is {amount(bands[0]['middle'])} at the lowest predictions and "
+        caption += f"{amount(bands[-1]['middle'])} at the highest: far from 0 the predictions are too low or too high."
     else:
         alt += left_out(len(rows), len(points), "rows")
     return describe(
@@ -70,6 +71,7 @@ def _describe(data: Data) -> Description:
         head=names,
         rows=[tuple(row[name] for name in names) for row in rows],
         tips=[f"predicted {amount(p['predicted'])}: residual {amount(p['residual'])}" for p in points],
+        caption=caption,
     )
 
 

@@ -80,14 +80,16 @@ def _describe(data: Data) -> Description:
     work = [
         f"{shortened(name, 60)} {seconds(fit)} fitting and {seconds(score)} scoring" for _, name, fit, score in parts
     ]
-    drawn = parts[:MOST_BARS]
+    drawn, each = parts[:MOST_BARS], data.get("each")
+    test = f" A tested predictor took {seconds(each['fit'])} to fit, and " if each else ""
+    test += f"{seconds(each['predict'])} to predict 1,000 rows and score them." if each else ""
     tips = [
         f"{name}: {seconds(fit)} fitting {counted(int(bar['cells']), 'cell')}" for bar, name, fit, _ in drawn if fit
     ]
     tips += [f"{name}: {seconds(score)} scoring" for _, name, _, score in drawn if score]
     return describe(
         title="Where the time went",
-        alt=f"The study took {seconds(data['total'])}. Work: {listed(work, 4)}",
+        alt=f"The study took {seconds(data['total'])}. Work: {listed(work, 4)}{test}",
         head=("level", "family", "seconds fitting", "seconds scoring", "cells"),
         rows=[(line(b["level"]), line(b["family"] or ""), b["fit"], b["score"], b["cells"]) for b in evenly(bars)],
         tips=tips,

@@ -257,7 +257,7 @@ def _promise(pairs: Sequence[Pair], level: float) -> str:
     kinds = ", ".join(dict.fromkeys(str(difference.guarantee) for difference in made))
     together = "hold together" if len(made) > 1 else "is"
     what = "The intervals of the differences" if len(made) > 1 else "The interval of the difference"
-    return f"{what} {together} at {100 * level:.4g}% ({kinds})."
+    return f"{what} {together} at {100 * level:.4g} % ({kinds})."
 
 
 def _surer(pairs: Sequence[Pair]) -> list[str]:

@@ -1,0 +1,409 @@
+"""Lays out the first screen of a result: what was predicted, how well, against what, how surely, and what is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from heldout.base.rounding import digits_of, percent, rounded
+from heldout.base.words import NOTHING, choice_words, clipped, line, shortened
+from heldout.report.blocks import Block, Cell, Facts, Figure, Headline, Line, Lines, Number, Span, Style, Table, Text
+from heldout.report.words import amount, counted, estimate_words, level_words
+
+WIDE = 78  # characters of a line that may not wrap on a terminal of 80 columns
+MOST_GRAVE = 4  # findings above the table; the others are counted
+MOST_CLASSES = 3
+MOST_LISTED = 20  # classes in a summary
+MOST_CHOICES = 3
+MESSAGE = 500  # characters of a finding: its way out comes last, and errors of fits can be long
+GRAVE_FIRST = ("error", "warning", "info")
+INCOMPLETE = "ask again once that is mended, or with more time; a journal keeps what finished"
+RARE = "H105"  # the finding that tells how well rows of a rare class are ranked
+IN_PYTHON = 'result.report("study.html") for a page, result.predictor for the model'
+Metric = Mapping[str, Any]
+
+
+def first_screen(summary: Mapping[str, Any], asked: Sequence[Block] = ()) -> list[Block]:
+    """Return the blocks that a result begins with; `asked` are those of what the user asked for beside the scores."""
+    return [
+        *heading(summary["headline"]),
+        Lines((*_answer(summary), *finding_lines(summary["findings"]))),
+        Figure("strip", summary),
+        metrics_table(summary["metrics"]),
+        Facts(short_facts(summary)),
+        *asked,
+        next_line(INCOMPLETE if is_incomplete(summary["risk"]) else summary.get("next", IN_PYTHON)),
+    ]
+
+
+def is_incomplete(risk: Mapping[str, Any]) -> bool:
+    """Return whether a fit that the risk needs failed, or was not reached."""
+    return risk["value"] is None and risk["answer"] is None
+
+
+def next_line(words: str) -> Lines:
+    """Return the line that says what to do next."""
+    return Lines((Line(Span(f"next: {words}", "quiet"), indent=2),) if words else ())
+
+
+def leading(summary: Mapping[str, Any]) -> Metric | None:
+    """Return the metric that leads, or None if there is none."""
+    metrics = summary["metrics"]
+    return next((one for one in metrics if one["name"] == summary["headline"]["metric"]), next(iter(metrics), None))
+
+
+def heading(headline: Mapping[str, Any], more: str = "") -> list[Block]:
+    """Return what was predicted from what, and the data in a few words: one line, or two where one is too long.
+
+    `more` is said after the number of rows, in place of the classes or the median.
+    """
+    study = study_words(headline)
+    data = (counted(headline["rows"], "row"), "   ", more) if more else (data_words(headline),)
+    if len(study) + 3 + sum(map(len, data)) <= WIDE + 1:
+        return [Headline((Span(study, "strong"), "   ", *data))]
+    return [Headline((Span(study, "strong"),)), Lines((Line(data, indent=2),))]
+
+
+def study_words(headline: Mapping[str, Any]) -> str:
+    """Return what was predicted from what.
+
+    >>> study_words({"name": "q3", "target": "price", "columns": 12, "source": "orders.csv"})
+    'q3: price from 12 columns of orders.csv'
+    """
+    name = f"{shortened(headline['name'])}: " if headline["name"] else ""
+    source = f" of {shortened(headline['source'])}" if headline["source"] else ""
+    columns = "the data" if headline["columns"] is None else counted(headline["columns"], "column")
+    return f"{name}{shortened(headline['target'] or 'y', 40)} from {columns}{source}"
+
+
+def data_words(headline: Mapping[str, Any]) -> str:
+    """Return the number of rows with the shares of the classes or the median of the target.
+
+    >>> data_words({"rows": 4120, "classes": None, "median": 212000.0})
+    '4,120 rows: median 212,000'
+    """
+    rows, classes = counted(headline["rows"], "row"), headline["classes"]
+    if classes:
+        shares = [percent(one["share"]) for one in classes]
+        if len(classes) <= MOST_CLASSES:
+            named = (f"{_class(one['label'])} {share}" for one, share in zip(classes, shares, strict=True))
+            return f"{rows}: {', '.join(named)}"
+        if len(classes) == MOST_LISTED:
+            return f"{rows}: {MOST_LISTED} classes or more, of at most {shares[0]}"
+        each = f"of {shares[0]} each" if shares[0] == shares[-1] else f"of {shares[-1]} to {shares[0]}"
+        return f"{rows}: {len(classes)} classes {each}"
+    return rows if headline["median"] is None else f"{rows}: median {amount(headline['median'])}"
+
+
+def _class(label: Any) -> str:
+    """Return the name of a class, in quotes if it is not a plain word."""
+    name = shortened(label, 24)
+    return name if name.isidentifier() else f'"{name}"'
+
+
+def shown(value: Any, metric: Metric, *, share: bool = True, sign: bool = False) -> str:
+    """Return a value of a metric, rounded as its interval asks; shares in per cent where `share` is set."""
+    if not isinstance(value, int | float):
+        return amount(value)
+    digits = digits_of(metric["low"], metric["high"])
+    if metric["unit"] == "share" and share:
+        return percent(value, 3 if digits is None else digits)
+    if metric["unit"] != "target" and (digits == 4 or (digits is None and abs(value) >= 0.01)):
+        digits = 3  # a table of scores has three decimals, as far as they show the width of the interval
+    return rounded(value, digits, sign=sign)
+
+
+def ends_words(metric: Metric, *, share: bool = True, like: Metric | None = None) -> str:
+    """Return the ends of a metric's interval, without the signs of per cent and rounded like another's; or ""."""
+    if metric["low"] is None:
+        return ""
+    ends = (metric["low"], metric["high"])
+    return " to ".join(shown(end, like or metric, share=share).removesuffix(" %") for end in ends)
+
+
+def baseline(metric: Metric) -> str:
+    """Return what no model scores: 'always "no": 93.9 %'; empty if that is not known."""
+    if metric["no_model"] is None:
+        return ""
+    return f"{no_model_words(metric)}: {shown(metric['no_model'], metric)}"
+
+
+def no_model_words(metric: Metric) -> str:
+    """Return how no model answers, with class names in double quotes.
+
+    >>> no_model_words({"no_model_words": "always 'no'"})
+    'always "no"'
+    """
+    words = line(metric["no_model_words"] or "no model")
+    return f'always "{words[8:-1]}"' if words.startswith("always '") and words.endswith("'") else words
+
+
+def headline_parts(summary: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Return the leading metric as label, value, interval and baseline."""
+    metric, risk = leading(summary), summary["risk"]
+    if metric is None or (metric["value"] is None and risk["answer"] is not None):
+        return line(risk["loss"] if metric is None else metric["label"]), estimate_words(risk), "", ""
+    value = shown(metric["value"], metric)
+    if metric["decides"] and risk["answer"] is not None:
+        value = f"{value} ({shortened(risk['answer'])})"
+    level = f"{level_words(metric['level'])} interval {ends_words(metric)}" if metric["low"] is not None else ""
+    return metric["label"], value, level, baseline(metric)
+
+
+def short_result(summary: Mapping[str, Any]) -> str:
+    """Return the headline alone, on one line: score, interval and baseline."""
+    label, value, interval, plain = headline_parts(summary)
+    return f"{label} {value}" + (f"   ({interval})" if interval else "") + (f"   {plain}" if plain else "")
+
+
+def _answer(summary: Mapping[str, Any]) -> list[Line]:
+    """Return how good it is, compared to what, by which learner, and what was checked."""
+    label, value, interval, plain = headline_parts(summary)
+    good: Style = "good" if is_good(summary) else "strong"
+    score: tuple[str | Span, ...] = (f"{label} ", Span(value, good), f"   ({interval})" if interval else "")
+    width = len(label) + len(value) + len(interval) + len(plain) + 9
+    lines = [Line((*score, f"   {plain}") if plain and width <= WIDE else score, indent=2)]
+    lines += [Line(plain, indent=2)] if plain and width > WIDE else []
+    verdict = [Span(text, "good" if is_good(summary) else "") for text in verdict_words(summary)]
+    texts: list[Cell] = [_variance(summary), *verdict, learner_words(summary["headline"]), checked_words(summary)]
+    return lines + [Line(text, indent=2) for text in texts if text]
+
+
+def is_good(summary: Mapping[str, Any]) -> bool:
+    """Return whether the answer may be green: better than no model, and nothing grave was found."""
+    return summary["headline"]["verdict"] == "better" and not grave_of(summary["findings"])
+
+
+def verdict_words(summary: Mapping[str, Any]) -> list[str]:
+    """Return whether the learner beats no model, by the paired difference on the same rows."""
+    metric = leading(summary)
+    if metric is None or metric["value"] is None:
+        reason = summary["risk"]["reason"] if metric is None or metric["decides"] else metric["reason"]
+        return [line(reason)] if reason and summary["risk"]["answer"] is None else []
+    gain = metric["gain"]
+    if gain is None or gain["value"] is None:
+        reason = (summary["verdict"].get("no_model") or {}).get("reason")
+        return [f"Not compared with no model. {line(reason)}"] if reason else []
+    (value, ends), where = gap_words(gain, metric), _where(summary["folds"])
+    if gain["value"] == 0 and not ends:
+        return [f"No better than no model: the same score on every row{_ranking(summary)}", *_nothing(summary)]
+    if not ends:
+        head = "Not shown to be better" if gain["value"] > 0 else "No better"
+        return [f"{head} than no model: the gain is {value}, without an interval. {line(gain['reason'] or '')}".strip()]
+    if gain["verdict"] == "better":
+        p = f" (p = {gain['p']:.2g})" if gain["low"] <= 0 and gain["p"] is not None else ""
+        return [f"Better than no model{p} by {value} ({ends} on the same {where})."]
+    if gain["verdict"] == "worse":
+        turned = {"value": -gain["value"], "low": -gain["high"], "high": -gain["low"]}
+        value, ends = gap_words(turned, metric)
+        return [f"Worse than no model by {value} ({ends} on the same {where})."]
+    if gain["value"] > 0:
+        head = f"Not shown to be better than no model ({gap_words(gain, metric, sign=True)[0]}, {ends})"
+    else:
+        head = f"No better than no model ({value}, {ends})"
+    return [f"{head}{_ranking(summary)}", *_nothing(summary)]
+
+
+def gap_words(
+    gap: Mapping[str, Any], metric: Metric, *, sign: bool = False, like: Mapping[str, Any] | None = None
+) -> tuple[str, str]:
+    """Return a difference, of shares in points, and its interval; "" without one. The interval decides the rounding."""
+    scale, unit = (100, " points") if metric["unit"] == "share" else (1, "")
+    known = gap if like is None or like["low"] is None else like
+    digits = digits_of(*(_times(known[end], scale) for end in ("low", "high")))
+    value, low, high = (_times(gap[name], scale) for name in ("value", "low", "high"))
+    ends = " to ".join(
+        amount(end) if isinstance(end, str) else rounded(end, digits) for end in (low, high) if end is not None
+    )
+    return (rounded(value, digits, sign=sign) if isinstance(value, int | float) else amount(value)) + unit, ends
+
+
+def _times(value: Any, scale: int) -> Any:
+    return scale * value if isinstance(value, int | float) else value  # infinity is stored as text
+
+
+def _where(folds: Sequence[Mapping[str, Any]]) -> str:
+    several = len(folds) > 1
+    return "folds" if several and any(fold["held_rows"] > 1 for fold in folds) else "rows" if several else "test rows"
+
+
+def _ranking(summary: Mapping[str, Any]) -> str:
+    """Return how well the rows are ranked, which shows more than a score of answers where a class is rare."""
+    ranks = next((one for one in summary["metrics"] if one["name"] in ("auc", "roc_auc")), None)
+    told = any(finding["code"] == RARE for finding in summary["findings"])
+    if told or ranks is None or ranks["value"] is None or ranks is leading(summary):
+        return "."
+    words = f"AUC {shown(ranks['value'], ranks)}" + (f" ({ends_words(ranks)})" if ranks["low"] is not None else "")
+    better = (ranks["gain"] or {}).get("verdict") == "better"
+    return f". By {words} it is better than chance." if better else f"; {words}."
+
+
+def _nothing(summary: Mapping[str, Any]) -> list[str]:
+    """Return that nothing was learned, if no metric says that something was."""
+    headline = summary["headline"]
+    if any((one["gain"] or {}).get("verdict") == "better" for one in summary["metrics"]):
+        return []
+    classes = [shortened(one["label"], 24) for one in headline["classes"] or ()]
+    found = "This learner found nothing in these columns"
+    if len(classes) == 2:
+        return [f'{found} that tells "{classes[1]}" from "{classes[0]}".']
+    told = "tells the classes apart" if classes else f"predicts {shortened(headline['target'] or 'the target', 40)}"
+    return [f"{found} that {told}."]
+
+
+def _variance(summary: Mapping[str, Any]) -> str:
+    """Return R² in words, where an error leads."""
+    lead, found = leading(summary), next((one for one in summary["metrics"] if one["name"] in ("r2",)), None)
+    if lead is None or found is None or found is lead or found["value"] is None or lead["unit"] != "target":
+        return ""
+    much = percent(found["value"]) if found["value"] > 0.005 else "none"
+    ends = f", {ends_words(found)}" if found["low"] is not None else ""
+    return f"Explains {much} of the variance (R² {shown(found['value'], found)}{ends})."
+
+
+def learner_words(headline: Mapping[str, Any]) -> str:
+    """Return the learner and how it was tested."""
+    words = line(headline["chosen"] or headline["learner"] or "")
+    return f"{words[:1].upper()}{words[1:]}, {line(headline['procedure'])}."
+
+
+def checked_words(summary: Mapping[str, Any]) -> Text:
+    """Return what the checks of the data found, and nothing if it is not known whether there were any."""
+    checks = summary.get("checks")
+    if not checks:
+        return ""
+    if not checks["ran"]:
+        return "The data were not checked for leaks and traps."
+    found = ", ".join(severity_words(checks["found"]).values())
+    head = f"{counted(len(checks['looked']), 'check')} of the data and the set-up: "
+    return (head, Span(found, "strong"), ".") if found else f"{head}nothing found."
+
+
+def severity_words(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return the number of findings of each severity that occurs, the most severe first.
+
+    >>> severity_words({"info": 2, "warning": 2, "error": 0})
+    {'warning': '2 warnings', 'info': '2 info'}
+    """
+    found = {severity: counts[severity] for severity in GRAVE_FIRST if counts.get(severity)}
+    return {severity: f"{n} {severity}{'s' * (n > 1 and severity != 'info')}" for severity, n in found.items()}
+
+
+def gravest_first(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the findings sorted by severity, then by code."""
+    return sorted(findings, key=lambda finding: (GRAVE_FIRST.index(finding["severity"]), finding["code"]))
+
+
+def grave_of(findings: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the warnings and errors, the gravest first."""
+    return [finding for finding in gravest_first(findings) if finding["severity"] != "info"]
+
+
+def other_findings(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the findings that the lines of a first screen leave out."""
+    above = grave_of(findings)[:MOST_GRAVE]
+    return [finding for finding in gravest_first(findings) if finding not in above]
+
+
+def finding_lines(findings: Iterable[Mapping[str, Any]]) -> list[Line]:
+    """Return a line for each of the gravest findings, in its colour, with the number to ignore it by."""
+    grave = grave_of(findings)
+    lines = [
+        Line(
+            Span(f"{clipped(line(one['message']), MESSAGE)} ({one['code']})", one["severity"]),
+            before="! ",
+            indent=2,
+            style=one["severity"],
+        )
+        for one in grave[:MOST_GRAVE]
+    ]
+    more = len(grave) - MOST_GRAVE
+    return lines + ([Line(f"… {counted(more, 'more finding')}.", indent=2)] if more > 0 else [])
+
+
+def metrics_table(metrics: Sequence[Metric], *, alone: bool = False) -> Table:
+    """Return a table of all metrics that have a value, each with its interval and what no model scores.
+
+    A single one has no table, since the headline has its numbers; with `alone` there is no headline.
+    """
+    rows: list[tuple[Cell, ...]] = [
+        (
+            metric["label"],
+            Number(metric["value"], shown(metric["value"], metric, share=False)),
+            Number(metric["low"], ends_words(metric, share=False) or "none"),
+            ""
+            if metric["no_model"] is None
+            else Number(metric["no_model"], shown(metric["no_model"], metric, share=False)),
+        )
+        for metric in metrics
+        if metric["value"] is not None
+    ]
+    level = level_words(metrics[0]["level"]) if metrics else ""
+    kept = tuple(rows) if len(rows) > 1 or alone else ()
+    return Table(
+        title="", label="Scores", head=("score", "held out", f"{level} interval", "no model"), rows=kept, key="metrics"
+    )
+
+
+def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
+    """Return what the numbers mean, what was chosen, how much the best validation score flatters, and the work."""
+    metric, plan, risk = leading(summary), summary["plan"], summary["risk"]
+    lead = risk if metric is None else metric
+    sure = None if lead["value"] is None else lead["reason"]
+    fits = sum(step["fits"] for step in plan["lines"])
+    before = fits + sum(rule["fits_before"] - rule["fits_after"] for rule in plan["passes"])
+    needed = f"{fits:,} needed" if fits else "none needed (closed form)"
+    work = f"{counted(before, 'fit')} asked for, {needed}" if before != fits else counted(fits, "fit")
+    infos = [one for one in gravest_first(summary["findings"]) if one["severity"] == "info"]
+    more = f" (and {counted(len(infos) - 1, 'more note')})" if len(infos) > 1 else ""
+    return {
+        "means": risk["estimand"] if metric is None else _means(metric),
+        "interval" if lead["low"] is None else "but": sure,
+        "no value": no_value_words(summary),
+        "chosen": _chosen(summary),
+        "optimism": summary["verdict"]["flattery"],
+        "note": f"{clipped(line(infos[0]['message']), 200)}{more}" if infos else None,
+        **(summary.get("head") or {}),
+        "work": f"{work}, {summary['seconds']['total']:.2g} s, seed {summary['about']['seed']}",
+    }
+
+
+def no_value_words(summary: Mapping[str, Any]) -> str:
+    """Return why some metrics have no value; where the leading one has none, it says so itself."""
+    reasons: dict[str, list[str]] = {}
+    lead = leading(summary)
+    for one in summary["metrics"]:
+        if one["value"] is None and one["reason"] and lead is not None and lead["value"] is not None:
+            reasons.setdefault(line(one["reason"]), []).append(one["label"])
+    return "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in reasons.items())
+
+
+def _means(metric: Metric) -> str:
+    """Return what the leading number estimates, with the familiar name of its score."""
+    name = re.escape(line(metric["name"])).replace("_", "[-_ ]")
+    return re.sub(rf"(?<!\w){name}( risk)?(?!\w)", lambda _: metric["label"], line(metric["estimand"]), count=1)
+
+
+def _chosen(summary: Mapping[str, Any]) -> str | None:
+    """Return what the folds chose, the commonest first, and what the final model uses."""
+    choices, families = summary["choices"], summary["about"]["families"]
+    if not choices:
+        return None
+
+    def words(choice: Mapping[str, Any]) -> str:
+        family = choice["family"] if len(families) > 1 else ""
+        return NOTHING if choice["candidate"] < 0 else choice_words(family, choice["params"]) or "the only candidate"
+
+    counts = Counter(map(words, choices)).most_common()
+    if len(choices) == 1:
+        return counts[0][0]
+    most = MOST_CHOICES + (len(counts) == MOST_CHOICES + 1)
+    shown = [f"{text} in {counted(n, 'fold') if not at else n}" for at, (text, n) in enumerate(counts[:most])]
+    rest = counts[most:]
+    shown += [f"{len(rest):,} others in {sum(n for _, n in rest):,}"] if rest else []
+    final = summary["about"].get("final")
+    rows = f"all {summary['about']['rows']:,} rows"
+    last = f"; final model: {words(final)} on {rows}" if final else ""
+    return ", ".join(shown) + last
