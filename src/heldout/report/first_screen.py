@@ -356,7 +356,9 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     before = fits + sum(rule["fits_before"] - rule["fits_after"] for rule in plan["passes"])
     needed = f"{fits:,} needed" if fits else "none needed (closed form)"
     work = f"{counted(before, 'fit')} asked for, {needed}" if before != fits else counted(fits, "fit")
-    infos = [one for one in gravest_first(summary["findings"]) if one["severity"] == "info"]
+    head = summary.get("head") or {}
+    said = ("H110",) if "left out" in head else ()  # columns that are left out
+    infos = [one for one in gravest_first(summary["findings"]) if one["severity"] == "info" and one["code"] not in said]
     more = f" (and {counted(len(infos) - 1, 'more note')})" if len(infos) > 1 else ""
     return {
         "means": risk["estimand"] if metric is None else _means(metric),
@@ -365,7 +367,7 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
         "chosen": _chosen(summary),
         "optimism": summary["verdict"]["flattery"],
         "note": f"{clipped(line(infos[0]['message']), 200)}{more}" if infos else None,
-        **(summary.get("head") or {}),
+        **head,
         "work": f"{work}, {summary['seconds']['total']:.2g} s, seed {summary['about']['seed']}",
     }
 
