@@ -44,9 +44,11 @@ def test_scores_without_a_value_are_left_out() -> None:
 
 
 def test_a_comparison_is_a_table_of_learners(comparison: ho.Comparison) -> None:
-    rows = comparison.to_markdown().splitlines()[2:]
+    head, _, *rows = comparison.to_markdown().splitlines()
+    assert head.startswith("| learner | RMSE | 95 % interval | less the best |")
     assert len(rows) == 2
     assert rows[1].startswith("| mean | ")
+    assert rows[1].endswith(" | worse |")
     frame = comparison.frame()
     assert isinstance(frame, pl.DataFrame)
     assert frame["learner"].to_list() == [name for name in comparison.ranking for _ in range(3)]
@@ -54,7 +56,7 @@ def test_a_comparison_is_a_table_of_learners(comparison: ho.Comparison) -> None:
 
 def test_names_from_the_data_are_escaped(comparison: ho.Comparison) -> None:
     row = comparison.to_markdown().splitlines()[2]
-    assert row.replace(r"\|", "").count("|") == comparison.to_markdown().splitlines()[0].count("|")
+    assert row.replace(r"\|", "").count("|") == comparison.to_markdown().splitlines()[1].count("|")
     assert row.startswith(r"| a\_b &amp; 5% \| \<x\> \$y\$ \#1 \{z\} \~^\\ | ")
     row = comparison.to_latex().splitlines()[3 + 1]
     assert row.startswith(

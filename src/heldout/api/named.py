@@ -17,6 +17,7 @@ from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import as_spaces
 from heldout.data.stream import is_stream, table_of, target_of
 from heldout.results.study_record import Request
+from heldout.results.subgroups import read_slices
 from heldout.task.arrays import as_array, as_pandas, container_kind, is_frame, without_columns
 from heldout.task.column_kinds import IDENTIFIERS
 from heldout.task.features import accept_features
@@ -109,7 +110,10 @@ def split_names(names: Any) -> list[str]:
 
 def by_name(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> tuple[dict[str, Any], Any, Request]:
     """Make the learners that are given by name, all for the same columns of X; return X without identifiers."""
+    X = read_if_named(X) if not is_stream(X) else X
     columns = columns_of(X, y, request.roles)
+    if request.slices is not None:  # of columns that may be left out
+        request = replace(request, slices=read_slices(request.slices, X))
     made, left_out = dict(learners), dict[str, str]()
     for key, one in learners.items():
         if is_named(one):

@@ -63,7 +63,7 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
 
 
 def _prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
-    given = learner
+    given = learner, request
     if is_named(learner):
         from heldout.api.named import by_name
 
@@ -107,7 +107,7 @@ def _prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         curve=pose_curve(study, task, options.learning_curve, seed=test_seed) if options.learning_curve else None,
         positive=positive_class(request.positive, task.classes, classification=task.classification),
         asks_loss=_is_asked(request.loss, reported),
-        call=call_of(given, request),
+        call=call_of(*given),
         slices=slices,
         remarks=request.remarks,
     )

@@ -160,8 +160,11 @@ def finding_lines(findings: Iterable[Mapping[str, Any]]) -> list[Line]:
     return lines + ([Line(f"… {counted(more, 'more finding')}.", indent=2)] if more > 0 else [])
 
 
-def metrics_table(metrics: Sequence[Metric]) -> Table:
-    """Return a table of all metrics that have a value, each with its interval and what no model scores."""
+def metrics_table(metrics: Sequence[Metric], *, alone: bool = False) -> Table:
+    """Return a table of all metrics that have a value, each with its interval and what no model scores.
+
+    A single one has no table, since the headline has its numbers; with `alone` there is no headline.
+    """
     rows: list[tuple[Cell, ...]] = [
         (
             metric["label"],
@@ -175,7 +178,7 @@ def metrics_table(metrics: Sequence[Metric]) -> Table:
         if metric["value"] is not None
     ]
     level = level_words(metrics[0]["level"]) if metrics else ""
-    kept = tuple(rows) if len(rows) > 1 else ()
+    kept = tuple(rows) if len(rows) > 1 or alone else ()
     return Table(
         title="", label="Scores", head=("score", "held out", f"{level} interval", "no model"), rows=kept, key="metrics"
     )
@@ -190,7 +193,9 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     before = fits + sum(rule["fits_before"] - rule["fits_after"] for rule in plan["passes"])
     needed = f"{fits:,} needed" if fits else "none needed (closed form)"
     work = f"{counted(before, 'fit')} asked for, {needed}" if before != fits else counted(fits, "fit")
-    infos = [one for one in gravest_first(summary["findings"]) if one["severity"] == "info"]
+    head = summary.get("head") or {}
+    said = ("H110",) if "left out" in head else ()  # columns that are left out
+    infos = [one for one in gravest_first(summary["findings"]) if one["severity"] == "info" and one["code"] not in said]
     more = f" (and {counted(len(infos) - 1, 'more note')})" if len(infos) > 1 else ""
     return {
         "means": risk["estimand"] if metric is None else _means(metric),
@@ -199,7 +204,7 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
         "chosen": _chosen(summary),
         "optimism": summary["verdict"]["flattery"],
         "note": f"{clipped(line(infos[0]['message']), 200)}{more}" if infos else None,
-        **(summary.get("head") or {}),
+        **head,
         "work": f"{work}, {summary['seconds']['total']:.2g} s, seed {summary['about']['seed']}",
     }
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.report.blocks import Number, Table
+from heldout.report.blocks import Table
+from heldout.report.comparison import leaders_table
+from heldout.report.first_screen import metrics_table
 from heldout.report.show import plain_text
-from heldout.report.words import between, level_words, one_line
+from heldout.report.words import one_line
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|$~#])")
 _LATEX = {
@@ -23,20 +25,8 @@ _LATEX = {
 
 
 def main_table(summary: Mapping[str, Any]) -> Table:
-    """Return the scores of a result beside no model; of a comparison, the score that leads of each learner."""
-    metrics = {one["label"]: one for one in summary.get("metrics", ())}
-    for name, learner in summary.get("learners", {}).items():
-        leads = learner["headline"]["metric"]
-        metrics[name] = next(one for one in learner["metrics"] if one["name"] == leads)
-    rows = tuple(
-        (name, one["value"], Number(one["low"], between(one)), *((one["no_model"],) if "metrics" in summary else ()))
-        for name, one in metrics.items()
-        if one["value"] is not None
-    )
-    first = next(iter(metrics.values()))
-    what = ("score", "held out") if "metrics" in summary else ("learner", first["label"])
-    head = (*what, f"{level_words(first['level'])} interval", "no model")
-    return Table(title="", head=head[: 4 if "metrics" in summary else 3], rows=rows)
+    """Return the scores of a result beside no model; of a comparison, the learners against the best."""
+    return metrics_table(summary["metrics"], alone=True) if "metrics" in summary else leaders_table(summary)
 
 
 def as_markdown(table: Table) -> str:

@@ -288,7 +288,7 @@ def _estimate(study: Finished, loss: Loss, record: Record, *, reason: str | None
 def columns_of(metrics: Sequence[Metric]) -> dict[str, list[Any]]:
     """Return one row for each score, as columns of a tidy table."""
     rows = [one.as_dict() for one in metrics]
-    names = [name for name in (rows[0] if rows else {}) if name != "gain"]
+    names = [name for name in (rows[0] if rows else {}) if name not in ("gain", "folds")]
     columns = {name: [row[name] for row in rows] for name in names}
     for name in ("value", "low", "high", "p", "verdict"):
         gains = [row["gain"] for row in rows]

@@ -45,6 +45,8 @@ def read_slices(asked: Any, X: Any) -> tuple[Slice, ...]:
     """Return the slices that a user asks for: names of columns of X, arrays, or functions of X; one or several."""
     if asked is None:
         return ()
+    if isinstance(asked, tuple) and all(isinstance(one, Slice) for one in asked):
+        return asked  # read before, when columns were left out of X
     if isinstance(asked, Mapping):
         given = list(asked.items())
     elif isinstance(asked, list | tuple):
