@@ -12,6 +12,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
 import heldout as ho
+from heldout.audit.check_table import Column, Table
 from heldout.audit.trap import EXPLAINED
 
 ROWS = 600
@@ -317,6 +318,24 @@ def test_a_planted_trap_is_found(name: str) -> None:
 def test_nothing_else_is_found_where_one_trap_is_planted(name: str) -> None:
     expected = {PLANTED[name][1]} | ({"H603"} if name == "same rows under ids" else set())
     assert {trap.code for trap in checked(name).findings} <= expected
+
+
+@pytest.mark.parametrize("name", [*PLANTED, *CLEAN])
+@pytest.mark.parametrize("rows", [100_000, 400])
+def test_a_screen_leaves_out_no_column_that_a_check_reports(
+    name: str, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every check of every column gives what the checks of suspects give."""
+    data = PLANTED[name][0]() if name in PLANTED else CLEAN[name]()
+    screened = ho.check(**data, most_rows=rows)
+
+    def everything(table: Table) -> dict[str, list[Column]]:
+        dates = [column for column in table.columns if column.kind == "date" and column.distinct > 1]
+        coded = [column for column in table.columns if column.kind in ("category", "number") and column.whole]
+        return {**{code: list(table.columns) for code in EXPLAINED}, "H606": coded, "H607": dates}
+
+    monkeypatch.setattr("heldout.audit.run_checks.screen", everything)
+    assert list(map(str, ho.check(**data, most_rows=rows).findings)) == list(map(str, screened.findings))
 
 
 def test_every_number_has_a_planted_trap() -> None:
