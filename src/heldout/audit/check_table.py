@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ MOST_OUTPUTS = 20  # of a target; the rarer classes are taken together
 MOST_STEPS = 0.2  # distinct values per row: numbers with more are treated as continuous, not as levels
 _LARGEST, _SHIFT = 1e100, 700  # larger numbers are divided by 2**700, so that their squares do not overflow; and back
 _NANOSECONDS_A_DAY = 86_400e9
+_BLOCK = 1_000_000  # numbers that are looked at together
 _LOOK_UP = 50  # operations for each number of a column that is looked up in all rows
 _FIRST_DATE, _LAST_DATE = 1900_01_01, 2100_12_31
 
@@ -93,29 +94,32 @@ def read_column(X: Any, position: int) -> Column:
     >>> read_column(np.array([[1.0, 5.0], [2.0, 5.5], [2.0, 6.0]]), 0).codes.tolist()
     [0, 1, 1]
     """
-    kind = container_kind(X)
-    if kind in ("pandas", "polars"):
-        return interpret(as_array(column(X, position)), name=str(X.columns[position]), position=position)
-    if kind == "objects":
-        return interpret(X, name="the text", position=position)
-    cells = X[:, [position]].toarray().ravel() if kind == "sparse" else X[:, position]
-    return interpret(cells, name=f"column {position}", position=position)
+    return read_columns(X, [position])[0]
 
 
 def read_columns(X: Any, positions: Sequence[int]) -> list[Column]:
     """Read several columns of X, all numeric ones at once."""
     kind = container_kind(X)
     if kind == "objects":
-        return [read_column(X, position) for position in positions]
+        return [interpret(X, name="the text", position=0)]
+    named = [(str(X.columns[one]) if kind in ("pandas", "polars") else f"column {one}", one) for one in positions]
     if kind == "sparse":
-        return _numeric(X[:, positions].toarray().T, [(f"column {one}", one) for one in positions])
+        return _numeric(X[:, positions].toarray().T, named)
     if kind == "array" and X.dtype.kind in "biuf":
-        return _numeric(X.T[positions], [(f"column {one}", one) for one in positions], lambda one: X[:, one])
-    plain = [one for one in positions if kind == "pandas" and _is_numeric(X.dtypes.iloc[one])]
-    block = X.iloc[:, plain].to_numpy(dtype=np.float64).T if plain else np.empty((0, len(X)))
-    named = [(str(X.columns[one]), one) for one in plain]
-    read = dict(zip(plain, _numeric(block, named, lambda one: X.iloc[:, one].to_numpy()), strict=True))
-    return [read[one] if one in read else read_column(X, one) for one in positions]
+        return _numeric(X.T[positions], named, lambda one: X[:, one])
+    plain = [(name, one) for name, one in named if kind == "pandas" and _is_numeric(X.dtypes.iloc[one])]
+    block = X.iloc[:, [one for _, one in plain]].to_numpy(dtype=np.float64).T if plain else np.empty((0, len(X)))
+    read = {column.position: column for column in _numeric(block, plain, lambda one: X.iloc[:, one].to_numpy())}
+    for name, one in named:
+        if one not in read:
+            read[one] = interpret(X[:, one] if kind == "array" else as_array(column(X, one)), name=name, position=one)
+    return [read[one] for one in positions]
+
+
+def in_blocks(columns: Sequence[Column], rows: int) -> Iterator[Sequence[Column]]:
+    """Yield so many columns at a time that their values in these rows are not too many."""
+    width = max(1, _BLOCK // max(1, rows))
+    yield from (columns[start : start + width] for start in range(0, len(columns), width))
 
 
 def _is_numeric(dtype: Any) -> bool:
@@ -241,7 +245,6 @@ class Table:
     given: bool  # they were given by row, not drawn
     seed: int
     allowance: float = np.inf  # operations for each question that takes more than a look at every column
-    _moments: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)  # of columns in all rows
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -283,17 +286,6 @@ class Table:
         """How many different values each output has."""
         return [len(np.unique(output)) for output in self.outputs.T]
 
-    @cached_property
-    def target_means(self) -> list[tuple[float, float]]:
-        """The mean and the range of each numeric output, and the share of each class with the range 1."""
-        found = []
-        for output in self.outputs.T[: 2 * MOST_OUTPUTS]:
-            if self.task.classification:
-                found += [(float(share), 1.0) for share in np.unique(output, return_counts=True)[1] / len(output)]
-            numbers = output.astype(np.float64)
-            found.append((float(numbers.mean()), float(np.ptp(numbers))))
-        return found
-
     @property
     def whole_columns(self) -> int:
         """How many columns a check may look up in all rows."""
@@ -306,14 +298,6 @@ class Table:
     def whole(self, column: Column) -> Column:
         """Return this column in all rows of the task. If the table is not sampled, it is returned as it is."""
         return read_column(self.task.X, column.position) if self.sampled else column
-
-    def moments(self, column: Column) -> tuple[float, float]:
-        """Return the mean and standard deviation of a column over all rows of the task that have a value."""
-        if column.position not in self._moments:
-            whole = self.whole(column)
-            values = whole.numbers[whole.present]
-            self._moments[column.position] = float(values.mean()), float(values.std())
-        return self._moments[column.position]
 
 
 def rows_to_look_at(columns: int) -> int:

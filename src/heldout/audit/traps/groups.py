@@ -32,8 +32,6 @@ def find_groups(table: Table, columns: Sequence[Column], others: Sequence[Column
 
 
 def _as_groups(table: Table, column: Column, others: Sequence[Column], coded: Codes) -> Trap | None:
-    if column.distinct < FEWEST_GROUPS or len(column.order) < 0.5 * len(table):
-        return None
     whole = table.whole(column)
     counts = whole.counts
     several = counts[counts > 1]
