@@ -128,7 +128,7 @@ def study():
 def test_a_real_result_draws_its_own_numbers(study):
     *_, result = study
     found = np.asarray(result.plot.folds().collections[0].get_offsets())
-    np.testing.assert_allclose(found[:, 1], result.folds["squared"])
+    np.testing.assert_allclose(found[:, 1], np.sqrt(result.folds["squared"]))
     (ax,) = result.plot.parameters()
     assert ax.get_xscale() == "log"
     assert sum(int(text.get_text()) for text in ax.texts) == 5  # folds, by the values that they chose

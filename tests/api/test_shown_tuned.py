@@ -42,7 +42,7 @@ def test_after_fitting_the_choice_stands_below_the_diagram(fitted):
     assert html.index("sk-top-container") < html.index(OURS)
     words = f"<strong>KNeighborsClassifier n_neighbors={fitted.best_params_['n_neighbors']}</strong>, of 3 candidates"
     assert words in html
-    assert f"zero_one {-fitted.best_score_:.4g} in validation, mean of 3 parts" in html
+    assert f"error rate {-fitted.best_score_:.4g} in validation, mean of 3 parts" in html
     assert str(fitted.covers_).replace("'", "&#x27;") in html
 
 

@@ -46,7 +46,7 @@ def test_folds_that_were_reached_are_shown_and_the_risk_has_no_value(how: dict[s
     assert reached.any()
     assert result.folds["squared"][reached].equals(whole.folds["squared"][reached])
     (finding,) = [one for one in result.findings if one.code == "H207"]
-    assert "of 4 cells" in finding.message
+    assert "of 4 fits" in finding.message
     assert "time limit" in str(result)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heldout.report.comparison import verdict_lines
-from heldout.report.first_screen import verdict_words
+from heldout.report.scores import verdict_words
 from heldout.report.show import as_text
 
 

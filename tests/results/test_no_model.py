@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import heldout as ho
 from heldout.base.responses import Responses
 from heldout.losses import mean_loss, resolve_losses
-from heldout.report.first_screen import verdict_words
+from heldout.report.scores import verdict_words
 from heldout.report.show import as_view
 from heldout.report.terminal import open_console
 

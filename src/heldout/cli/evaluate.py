@@ -57,7 +57,7 @@ def explain(question: Question, *, output: Output) -> None:
     elif output.quiet:
         output.show("short plan", facts)
     else:
-        output.show("whole plan" if output.verbose else "plan", {**facts, "head": prepared.head})
+        output.show("plan" if output.verbose else "plan alone", {**facts, "head": prepared.head})
 
 
 @click.command(short_help="The risk of a learner, or of the choice between several.")
@@ -114,7 +114,7 @@ def evaluate(
     from heldout.api.evaluate import plan_of_question, run_question
     from heldout.cli.question import prepare
     from heldout.engine.run import Running
-    from heldout.report.first_screen import short_result
+    from heldout.report.scores import short_result
 
     _check_files(save, page, write_study, read=files_read(question))
     prepared = prepare(question)

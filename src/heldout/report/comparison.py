@@ -7,18 +7,9 @@ from typing import Any
 
 from heldout.base.words import line, shortened, words_of_choice
 from heldout.report.blocks import Block, Cell, Details, Facts, Headline, Line, Lines, Note, Number, Table, Text
-from heldout.report.first_screen import (
-    checked_words,
-    ends_words,
-    finding_lines,
-    gap_words,
-    heading,
-    leading,
-    next_line,
-    other_findings,
-    shown,
-)
+from heldout.report.first_screen import checked_words, finding_lines, heading, next_line, other_findings
 from heldout.report.result import findings_block, made_by, validation_columns
+from heldout.report.scores import ends_words, gap_words, leading, shown
 from heldout.report.words import DASH, amount, between, counted, level_words, p_words
 
 MOST_PAIRS = 45  # all pairs of ten learners

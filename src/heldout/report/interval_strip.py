@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.report.first_screen import baseline, ends_words, leading, shown
+from heldout.report.scores import baseline, ends_words, leading, shown
 from heldout.report.words import amount
 
 WIDTH, MARGIN = 320.0, 14.0  # of the drawing, and at each end of its line

@@ -19,18 +19,10 @@ from heldout.base.words import clipped, line, shortened, show_seconds
 from heldout.report.blocks import Facts, Figure
 from heldout.report.comparison import verdict_lines
 from heldout.report.figures.palette import PALETTE_CSS
-from heldout.report.first_screen import (
-    data_words,
-    headline_parts,
-    is_good,
-    leading,
-    learner_words,
-    severity_words,
-    study_words,
-    verdict_words,
-)
+from heldout.report.first_screen import data_words, learner_words, study_words
 from heldout.report.html import PAGE, STRIP, asset, named, sort_key
 from heldout.report.result import estimate_facts
+from heldout.report.scores import headline_parts, is_good, leading, severity_words, verdict_words
 from heldout.report.sections import comparison_sections, result_sections, words_section
 from heldout.report.study_list import SHOWN_VERSION
 from heldout.report.words import amount, between, counted, estimate_words, level_words, row_count

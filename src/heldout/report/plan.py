@@ -15,16 +15,13 @@ _CHECK = ("kernel", "level", "cell", "tier")  # what is displayed of an answer t
 SLOW = 0.1  # seconds: the planning time of a rule from which on it is displayed
 
 
-def account_blocks(plan: Mapping[str, Any], *, refusals: bool | None = None) -> list[Block]:
+def account_blocks(plan: Mapping[str, Any], *, refusals: bool = True) -> list[Block]:
     """Return the blocks of :func:`heldout.explain`: the learner, then its plan."""
     return [Headline(f"Plan for {plan['learner']}"), *plan_blocks(plan, refusals=refusals)]
 
 
-def plan_blocks(plan: Mapping[str, Any], *, refusals: bool | None = None) -> list[Block]:
-    """Return the facts of a plan, its steps, checks, rules and notes.
-
-    `refusals` says whether what rules refused is shown, True, left out, False, or a click away, None.
-    """
+def plan_blocks(plan: Mapping[str, Any], *, refusals: bool = True) -> list[Block]:
+    """Return the facts of a plan, its steps, checks, rules and notes, with or without what its rules refused."""
     lines, passes = plan["lines"], plan["passes"]
     fits = sum(line["fits"] for line in lines)
     saved = sum(rule["fits_before"] - rule["fits_after"] for rule in passes)
@@ -42,7 +39,7 @@ def plan_blocks(plan: Mapping[str, Any], *, refusals: bool | None = None) -> lis
         _checks(plan.get("checks", ())),
         Note(title="Checks", items=tuple(plan.get("checked", ()))),
         _rules([rule for rule in passes if rule["used"]]),
-        _refusals([rule for rule in passes if rule["refusals"] or not rule["used"]], refusals),
+        _refusals([rule for rule in passes if refusals and (rule["refusals"] or not rule["used"])]),
         Note(title="Notes", items=tuple(plan["notes"])),
     ]
 
@@ -90,7 +87,7 @@ def _rules(passes: Iterable[Mapping[str, Any]]) -> Note:
     return Note(title="Rules", items=tuple(items))
 
 
-def _refusals(passes: Sequence[Mapping[str, Any]], shown: bool | None) -> Details:
+def _refusals(passes: Sequence[Mapping[str, Any]]) -> Details:
     """Return the reasons of rules that did nothing, and of steps that the other rules refused."""
     items: list[Text] = []
     for rule in passes:
@@ -98,7 +95,7 @@ def _refusals(passes: Sequence[Mapping[str, Any]], shown: bool | None) -> Detail
         reasons += rule["refusals"][:MOST_REASONS]
         items.append((Span(rule["name"], "strong"), f": {'; '.join(reasons)}"))
     title = f"What {counted(len(passes), 'rule')} left alone, and why"
-    return Details(title, (Note(items=tuple(items)),) if items and shown is not False else (), always=shown is True)
+    return Details(title, (Note(items=tuple(items)),) if items else (), always=True)
 
 
 def _checks(checks: Sequence[Mapping[str, Any]]) -> Details:

@@ -165,7 +165,7 @@ BLOCKS: dict[str, Callable[[Mapping[str, Any]], Sequence[Block]]] = {
     "plan": account_blocks,
     "result": result_blocks,
     "whole result": partial(result_blocks, at_length=True),
-    "whole plan": partial(account_blocks, refusals=True),
+    "plan alone": partial(account_blocks, refusals=False),
     "short plan": short_plan_blocks,
     "splits": splits_blocks,
     "splits summary": splits_summary_blocks,

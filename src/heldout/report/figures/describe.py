@@ -96,6 +96,7 @@ def describe(
     head: Sequence[str],
     rows: Sequence[Sequence[Cell]],
     tips: Sequence[str] = (),
+    *,
     caption: str = "",
 ) -> Description:
     """Return a Description whose texts are cut to length; tooltips are left out if there are more than MOST_TIPS.
