@@ -72,8 +72,8 @@ def evaluate(
         Any scikit-learn estimator or Pipeline, a :class:`~heldout.Tuned` (then this is nested), a ``GridSearchCV`` or
         ``RandomizedSearchCV``, or ``FrozenEstimator(model)`` for a predictor already fitted.
     X, y, target : array-like
-        The data: numpy, scipy sparse, pandas or polars. With a frame, `y` (or `target`) and the roles may name columns. A
-        path of a .csv or .tsv file is read; a Parquet file or folder, or a Dask data frame, may be larger than memory
+        The data: numpy, scipy sparse, pandas or polars. With a frame, `y` or `target` and the roles may name columns.
+        A path of a .csv or .tsv file is read; a Parquet file or folder, or a Dask data frame, may be larger than memory
         and is read in passes, for learners with sufficient statistics: see docs/streaming.md.
     test : int, splitter or pairs of row arrays, optional
         Which rows are held out to estimate the risk. None: ``KFold(5)``, or ``Forward(5)`` when time is declared.
