@@ -114,7 +114,7 @@ def evaluate(
     from heldout.api.evaluate import plan_of_question, run_question
     from heldout.cli.question import prepare
     from heldout.engine.run import Running
-    from heldout.report.scores import short_result
+    from heldout.report.words import short_result
 
     _check_files(save, page, write_study, read=files_read(question))
     prepared = prepare(question)
