@@ -152,7 +152,7 @@ def _next_words(question: Question, save: tuple[str, ...], page: str | None) -> 
     name = Path(question.data).stem or "study"
     ways = [] if page is not None else [f"--report {shell_line([f'{name}.html'])} for a page"]
     ways += [] if any(map(_is_model, save)) else [f"--save {shell_line([f'{name}.skops'])} to keep the model"]
-    return ", ".join(ways)
+    return ", ".join(ways) or "heldout serve shows all studies of this folder"
 
 
 def files_read(question: Question) -> tuple[str, ...]:
