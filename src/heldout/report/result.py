@@ -11,8 +11,7 @@ from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, H
 from heldout.report.first_screen import first_screen, other_findings
 from heldout.report.model import model_blocks
 from heldout.report.plan import plan_blocks
-from heldout.report.scores import gravest_first
-from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
+from heldout.report.words import DASH, between, counted, estimate_words, gravest_first, interval, level_words
 from heldout.results.study_record import is_shown
 
 OPTIMISTIC = Span("optimistic", "warning")
