@@ -108,6 +108,8 @@ def split_names(names: Any) -> list[str]:
 
 def by_name(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> tuple[dict[str, Any], Any, Request]:
     """Make the learners that are given by name, all for the same columns of X; return X without identifiers."""
+    if y is None:
+        raise TargetError("heldout requires y to be passed: the target, or the name of its column.")
     X = read_if_named(X) if not is_stream(X) else X
     columns = columns_of(X, y, request.roles)
     if request.slices is not None:  # of columns that may be left out
