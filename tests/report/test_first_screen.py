@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from heldout.report.comparison import verdict_lines
-from heldout.report.scores import verdict_words
 from heldout.report.show import as_text
+from heldout.report.words import verdict_words
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from sklearn.tree import DecisionTreeClassifier
 import heldout as ho
 from heldout.base.responses import Responses
 from heldout.losses import mean_loss, resolve_losses
-from heldout.report.scores import verdict_words
 from heldout.report.show import as_view
 from heldout.report.terminal import open_console
+from heldout.report.words import verdict_words
 
 DIABETES = tuple(part[:150] for part in load_diabetes(return_X_y=True))
 CANCER = load_breast_cancer(return_X_y=True)

@@ -114,7 +114,7 @@ def evaluate(
     from heldout.api.evaluate import plan_of_question, run_question
     from heldout.cli.question import prepare
     from heldout.engine.run import Running
-    from heldout.report.scores import short_result
+    from heldout.report.words import short_result
 
     _check_files(save, page, write_study, read=files_read(question))
     prepared = prepare(question)
@@ -152,7 +152,7 @@ def _next_words(question: Question, save: tuple[str, ...], page: str | None) -> 
     name = Path(question.data).stem or "study"
     ways = [] if page is not None else [f"--report {shell_line([f'{name}.html'])} for a page"]
     ways += [] if any(map(_is_model, save)) else [f"--save {shell_line([f'{name}.skops'])} to keep the model"]
-    return ", ".join(ways)
+    return ", ".join(ways) or "heldout serve shows all studies of this folder"
 
 
 def files_read(question: Question) -> tuple[str, ...]:

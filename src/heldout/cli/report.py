@@ -85,7 +85,7 @@ def report(
 def _report_one(ctx: click.Context, result: str, *, page: str | None, table: str | None, output: Output) -> None:
     """Print one saved result."""
     from heldout.api.result import load
-    from heldout.report.scores import short_result
+    from heldout.report.words import short_result
 
     check_page(page, option="--html", read=(result,))
     loaded = load(result)

@@ -9,8 +9,18 @@ from heldout.base.words import line, shortened, words_of_choice
 from heldout.report.blocks import Block, Cell, Details, Facts, Headline, Line, Lines, Note, Number, Table, Text
 from heldout.report.first_screen import checked_words, finding_lines, heading, next_line, other_findings
 from heldout.report.result import findings_block, made_by, validation_columns
-from heldout.report.scores import ends_words, gap_words, leading, shown
-from heldout.report.words import DASH, amount, between, counted, level_words, p_words
+from heldout.report.words import (
+    DASH,
+    amount,
+    between,
+    counted,
+    ends_words,
+    gap_words,
+    leading,
+    level_words,
+    p_words,
+    shown,
+)
 
 MOST_PAIRS = 45  # all pairs of ten learners
 NOTHING = Number(None, "")  # an empty cell of a column of numbers

@@ -7,23 +7,24 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from heldout.base.rounding import percent
-from heldout.base.words import NOTHING, choice_words, clipped, line, shortened
+from heldout.base.words import NOTHING, choice_words, clipped, line, percent, shortened
 from heldout.report.blocks import Block, Cell, Facts, Figure, Headline, Line, Lines, Number, Span, Style, Table, Text
-from heldout.report.scores import (
+from heldout.report.words import (
     Metric,
+    amount,
+    counted,
     ends_words,
     grave_of,
     gravest_first,
     headline_parts,
     is_good,
     leading,
+    level_words,
     severity_words,
     shown,
     variance_words,
     verdict_words,
 )
-from heldout.report.words import amount, counted, level_words
 
 WIDE = 78  # characters of a line that may not wrap on a terminal of 80 columns
 MOST_GRAVE = 4  # findings above the table; the others are counted

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.report.scores import baseline, ends_words, leading, shown
-from heldout.report.words import amount
+from heldout.report.words import amount, baseline, ends_words, leading, shown
 
 WIDTH, MARGIN = 320.0, 14.0  # of the drawing, and at each end of its line
 NEAREST, FARTHEST = 1e-300, 1e300  # range of the marks, beyond which ticks would underflow or overflow

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.report.blocks import Block, Note, Number, Span, Table
-from heldout.report.scores import ends_words, shown
-from heldout.report.words import between, level_words
+from heldout.report.words import between, ends_words, level_words, shown
 
 
 def model_blocks(summary: Mapping[str, Any]) -> list[Block]:

@@ -8,8 +8,7 @@ from typing import Any
 
 from heldout.base.words import fit_words, line, show_seconds
 from heldout.report.blocks import Block, Cell, Code, Facts, Findings, Headline, Note, Number, Remark, Span, Table, Text
-from heldout.report.scores import gravest_first, severity_words
-from heldout.report.words import amount, counted, level_words
+from heldout.report.words import amount, counted, gravest_first, level_words, severity_words
 
 MOST_PARTS = 20  # parts of splits that are listed one by one
 

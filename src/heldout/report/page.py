@@ -22,10 +22,21 @@ from heldout.report.figures.palette import PALETTE_CSS
 from heldout.report.first_screen import data_words, learner_words, study_words
 from heldout.report.html import PAGE, STRIP, asset, named, sort_key
 from heldout.report.result import estimate_facts
-from heldout.report.scores import headline_parts, is_good, leading, severity_words, verdict_words
 from heldout.report.sections import comparison_sections, result_sections, words_section
 from heldout.report.study_list import SHOWN_VERSION
-from heldout.report.words import amount, between, counted, estimate_words, level_words, row_count
+from heldout.report.words import (
+    amount,
+    between,
+    counted,
+    estimate_words,
+    headline_parts,
+    is_good,
+    leading,
+    level_words,
+    row_count,
+    severity_words,
+    verdict_words,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment

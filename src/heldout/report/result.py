@@ -11,8 +11,7 @@ from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, H
 from heldout.report.first_screen import first_screen, other_findings
 from heldout.report.model import model_blocks
 from heldout.report.plan import plan_blocks
-from heldout.report.scores import gravest_first
-from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
+from heldout.report.words import DASH, between, counted, estimate_words, gravest_first, interval, level_words
 from heldout.results.study_record import is_shown
 
 OPTIMISTIC = Span("optimistic", "warning")
@@ -39,7 +38,10 @@ def result_blocks(summary: Mapping[str, Any], *, at_length: bool = False) -> lis
         counted(len(summary["failures"]), "failed cell"): lambda: (failures_table(summary["failures"]),),
     }
     details = [Details(title, within, always=at_length) for title, within in behind.items()]
-    return [*first_screen(summary, model_blocks(summary)), *details]
+    return [
+        *first_screen(summary, model_blocks(summary) if summary.get("subgroups") or summary.get("importance") else ()),
+        *details,
+    ]
 
 
 def _promise(summary: Mapping[str, Any]) -> dict[str, str | None]:

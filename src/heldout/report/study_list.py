@@ -9,8 +9,7 @@ from heldout.base.words import clipped, line
 from heldout.engine.live_file import ProgressSnapshot
 from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.report.blocks import Block, Note, Span, Style, Table, is_infinite
-from heldout.report.scores import GRAVE_FIRST
-from heldout.report.words import between, estimate_words, moment
+from heldout.report.words import GRAVE_FIRST, between, estimate_words, moment
 
 VERSION = 1
 SHOWN_VERSION = 3  # of the summaries that pages are made from

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from heldout.base.errors import HeldoutError, RoleError, did_you_mean
 from heldout.base.options import Options
 from heldout.base.responses import Responses, cut_rows
-from heldout.base.rounding import digits_of, percent, rounded
 from heldout.base.warnings import catch_warnings
-from heldout.base.words import clipped
+from heldout.base.words import clipped, digits_of, percent, rounded
 from heldout.engine.run import Outcome
 from heldout.losses import Loss, default_losses, for_target, mean_loss
 from heldout.results.further_losses import further_record

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.findings import Finding
-from heldout.base.rounding import percent
+from heldout.base.words import percent
 from heldout.risk.intervals.bootstrap import FEWEST
 from heldout.risk.intervals.method import CALM, FEW_SQUARES, LEANING, count_draws
 from heldout.risk.intervals.rows import corrected_rows, recorded_rows

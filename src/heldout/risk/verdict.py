@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
 
-from heldout.base.rounding import digits_of, percent, rounded
-from heldout.base.words import share
+from heldout.base.words import digits_of, percent, rounded, share
 from heldout.risk.estimands import Sizes, Subject, risk_words, rows_words
 from heldout.risk.estimate import Estimate
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from heldout.base.rounding import percent
 from heldout.base.rowkeys import Rows
+from heldout.base.words import percent
 from heldout.splits.drawn import Splits
 from heldout.splits.groups import group_codes, loads_of
 from heldout.splits.leave_one_out import LeaveOneOut
