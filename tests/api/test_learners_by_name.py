@@ -264,7 +264,7 @@ def test_what_a_name_cannot_do_is_refused(tmp_path: Path) -> None:
         (lambda: ho.evaluate("ridge", frame, "cost"), "is no column of X"),
         (lambda: ho.evaluate([], frame, "price"), "list has no fit"),
         (lambda: ho.evaluate(" , ", frame, "price"), "No learner was named"),
-        (lambda: ho.evaluate("ridge", frame), "requires y"),
+        (lambda: ho.evaluate("logistic", frame), "requires y"),
         (lambda: ho.learner(Ridge(), frame, "price"), "Names of learners are text"),
         (lambda: ho.learner("ridge", frame, "price", space=[1]), "space= is a dict"),
         (lambda: ho.learner("ridge", frame, "price", space={"knn": {"n_neighbors": [1]}}), "does not compete"),

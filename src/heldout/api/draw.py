@@ -15,7 +15,6 @@ from heldout.base.errors import InputError, OptionError
 from heldout.base.findings import Finding
 from heldout.base.registered import registered
 from heldout.data.stream import is_stream, table_of
-from heldout.report.figures.splits import draw_picture
 from heldout.report.show import as_html, as_text
 from heldout.results.storage import SplitsDescription, read_splits, save_splits
 from heldout.results.tables import as_frame
@@ -150,6 +149,8 @@ class DrawnSplits:
 
     def plot(self, ax: Any = None) -> Any:
         """A picture of who is held out when, on matplotlib axes, which are returned. Needs matplotlib."""
+        from heldout.report.figures.splits import draw_picture
+
         return draw_picture(self.description.picture, ax)
 
     def save(self, path: str | Path) -> None:

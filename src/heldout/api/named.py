@@ -110,6 +110,8 @@ def split_names(names: Any) -> list[str]:
 
 def by_name(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> tuple[dict[str, Any], Any, Request]:
     """Make the learners that are given by name, all for the same columns of X; return X without identifiers."""
+    if y is None:
+        raise TargetError("heldout requires y to be passed: the target, or the name of its column.")
     columns = columns_of(X, y, request.roles)
     if request.slices is not None:  # of columns that may be left out
         request = replace(request, slices=read_slices(request.slices, X))

@@ -1,4 +1,7 @@
-"""Draws the figures of a result or a comparison on matplotlib axes: ``result.plot.folds()``."""
+"""Draws the figures of a result or a comparison on matplotlib axes: ``result.plot.folds()``.
+
+Figures and pages are imported where they are drawn, so that a study without any starts sooner.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,7 @@ from typing import Any
 
 from heldout.base.errors import OptionError, did_you_mean
 from heldout.base.shown import Shown
-from heldout.report.figures.catalogue import KINDS, TOGETHER
-from heldout.report.figures.describe import present
-from heldout.report.figures.stability import only_param
 from heldout.report.markup import as_latex, as_markdown, main_table
-from heldout.report.page import write_page
 
 Summary = Mapping[str, Any]
 
@@ -68,6 +67,9 @@ class Plots:
         Error bars are one standard error. Rings mark the values that folds chose, with the number of folds, and a line
         marks the one-standard-error limit.
         """
+        from heldout.report.figures.catalogue import KINDS
+        from heldout.report.figures.describe import present
+
         kind = KINDS["parameters"]
         panels = kind.panels(present(self._figure("parameters")))
         if axes is not None and len(axes) != len(panels):
@@ -77,6 +79,8 @@ class Plots:
 
     def stability(self, ax: Any = None, *, param: str | None = None) -> Any:
         """Draw in how many folds each candidate was chosen, or each value of the parameter ``param``."""
+        from heldout.report.figures.stability import only_param
+
         return self._plot("stability", ax, lambda data: data if param is None else only_param(data, param))
 
     def calibration(self, ax: Any = None, *, label: Any = None) -> Any:
@@ -144,10 +148,15 @@ class Plots:
         return self._plot("paired_folds", ax)
 
     def _plot(self, name: str, ax: Any, pick: Callable[[Summary], Summary] | None = None) -> Any:
+        from heldout.report.figures.catalogue import KINDS
+        from heldout.report.figures.describe import present
+
         data = present(self._figure(name))
         return KINDS[name].plot(data if pick is None else pick(data), ax)
 
     def _figure(self, asked: str) -> Summary:
+        from heldout.report.figures.catalogue import TOGETHER
+
         name = "comparison" if asked in TOGETHER["comparison"] else asked
         if self._prepare is not None:
             self._prepare(name)
@@ -203,6 +212,8 @@ class Reported(Shown):
 
         Needs ``pip install 'heldout[report]'``.
         """
+        from heldout.report.page import write_page
+
         write_page(self.summary(figures=True), path)
 
 

@@ -195,7 +195,7 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     needed = f"{fits:,} needed" if fits else "none needed (closed form)"
     work = f"{counted(before, 'fit')} asked for, {needed}" if before != fits else counted(fits, "fit")
     head = summary.get("head") or {}
-    said = ("H110",) if "left out" in head else ()  # columns that are left out
+    said = [code for label, code in (("left out", "H110"), ("learner", "H111")) if label in head]
     infos = [one for one in gravest_first(summary["findings"]) if one["severity"] == "info" and one["code"] not in said]
     more = f" (and {counted(len(infos) - 1, 'more note')})" if len(infos) > 1 else ""
     return {

@@ -28,7 +28,6 @@ from heldout.report.blocks import (
 )
 from heldout.report.comparison import across_blocks, chance_blocks, comparison_blocks
 from heldout.report.first_screen import MESSAGE
-from heldout.report.html import notebook_fragment
 from heldout.report.others import (
     advice_blocks,
     check_blocks,
@@ -181,6 +180,8 @@ def as_text(kind: str, values: Mapping[str, Any]) -> str:
 
 def as_html(kind: str, values: Mapping[str, Any]) -> str:
     """Return a value as HTML, for a notebook."""
+    from heldout.report.html import notebook_fragment
+
     return notebook_fragment(BLOCKS[kind](values))
 
 
