@@ -99,6 +99,11 @@ class Question:
         return len(self.study.splits[OUTER].held_sizes) == 1 or isinstance(self.learner, FrozenEstimator)
 
     @property
+    def asks_use(self) -> bool:
+        """Whether the columns that nothing uses are looked for, which takes the fits of the folds again."""
+        return self.yardsticks is not None and bool(self.yardsticks.studies)
+
+    @property
     def extra(self) -> dict[str, tuple[Study, Task]]:
         """The extra studies of this question by name, each with its task, in the order in which they run."""
         studies = {SPREAD: None if self.pairs is None else self.pairs.study, CURVE: self.curve}
