@@ -26,6 +26,8 @@ PROSE = [f"the visitor number {i} was rather content with it" for i in range(N)]
         ("row", np.arange(1, N + 1), IDENTIFIERS),
         ("customer_id", np.arange(N)[::-1] * 7, IDENTIFIERS),
         ("customerId", np.arange(N)[::-1] * 7, IDENTIFIERS),
+        ("customer_id", [None, *range(N - 1)], IDENTIFIERS),  # floats, since one is missing
+        ("customer", np.arange(N)[::-1], NUMBERS),  # check asks about it: it may be a rank
         ("store_id", np.arange(N) % 5, CATEGORIES),
         ("paid", np.arange(N)[::-1] * 7, NUMBERS),
         ("id", np.linspace(0, 1, N), NUMBERS),  # fractions are no names of things

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from heldout.base.rowkeys import Rows
 from heldout.splits import Splits
 from heldout.task import Task
 from heldout.task.arrays import as_array, column, container_kind, is_sparse, take_rows
-from heldout.task.column_kinds import is_prose, look_like_dates
+from heldout.task.column_kinds import BEYOND_FLOATS, is_prose, look_like_dates
 
 Kind = Literal["number", "date", "category", "text"]
 Floats = NDArray[np.float64]
@@ -27,8 +27,9 @@ FEWEST_ROWS = 2_000  # always checked, even with many columns
 MOST_ROWS = 100_000  # more are sampled
 MOST_OUTPUTS = 20  # of a target; the rarer classes are taken together
 MOST_STEPS = 0.2  # distinct values per row: numbers with more are treated as continuous, not as levels
-_LARGEST, _SHIFT = 1e100, 700  # larger numbers are divided by 2**700, so that their squares do not overflow
+_LARGEST, _SHIFT = 1e100, 700  # larger numbers are divided by 2**700, so that their squares do not overflow; and back
 _NANOSECONDS_A_DAY = 86_400e9
+_BLOCK = 1_000_000  # numbers that are looked at together
 _LOOK_UP = 50  # operations for each number of a column that is looked up in all rows
 _FIRST_DATE, _LAST_DATE = 1900_01_01, 2100_12_31
 
@@ -93,28 +94,32 @@ def read_column(X: Any, position: int) -> Column:
     >>> read_column(np.array([[1.0, 5.0], [2.0, 5.5], [2.0, 6.0]]), 0).codes.tolist()
     [0, 1, 1]
     """
-    kind = container_kind(X)
-    if kind in ("pandas", "polars"):
-        return interpret(as_array(column(X, position)), name=str(X.columns[position]), position=position)
-    if kind == "objects":
-        return interpret(X, name="the text", position=position)
-    cells = X[:, [position]].toarray().ravel() if kind == "sparse" else X[:, position]
-    return interpret(cells, name=f"column {position}", position=position)
+    return read_columns(X, [position])[0]
 
 
 def read_columns(X: Any, positions: Sequence[int]) -> list[Column]:
     """Read several columns of X, all numeric ones at once."""
     kind = container_kind(X)
     if kind == "objects":
-        return [read_column(X, position) for position in positions]
+        return [interpret(X, name="the text", position=0)]
+    named = [(str(X.columns[one]) if kind in ("pandas", "polars") else f"column {one}", one) for one in positions]
     if kind == "sparse":
-        return _numeric(X[:, positions].toarray().T, [(f"column {one}", one) for one in positions])
+        return _numeric(X[:, positions].toarray().T, named)
     if kind == "array" and X.dtype.kind in "biuf":
-        return _numeric(X.T[positions], [(f"column {one}", one) for one in positions])
-    plain = [one for one in positions if kind == "pandas" and _is_numeric(X.dtypes.iloc[one])]
-    block = X.iloc[:, plain].to_numpy(dtype=np.float64).T if plain else np.empty((0, len(X)))
-    read = dict(zip(plain, _numeric(block, [(str(X.columns[one]), one) for one in plain]), strict=True))
-    return [read[one] if one in read else read_column(X, one) for one in positions]
+        return _numeric(X.T[positions], named, lambda one: X[:, one])
+    plain = [(name, one) for name, one in named if kind == "pandas" and _is_numeric(X.dtypes.iloc[one])]
+    block = X.iloc[:, [one for _, one in plain]].to_numpy(dtype=np.float64).T if plain else np.empty((0, len(X)))
+    read = {column.position: column for column in _numeric(block, plain, lambda one: X.iloc[:, one].to_numpy())}
+    for name, one in named:
+        if one not in read:
+            read[one] = interpret(X[:, one] if kind == "array" else as_array(column(X, one)), name=name, position=one)
+    return [read[one] for one in positions]
+
+
+def in_blocks(columns: Sequence[Column], rows: int) -> Iterator[Sequence[Column]]:
+    """Yield so many columns at a time that their values in these rows are not too many."""
+    width = max(1, _BLOCK // max(1, rows))
+    yield from (columns[start : start + width] for start in range(0, len(columns), width))
 
 
 def _is_numeric(dtype: Any) -> bool:
@@ -128,7 +133,7 @@ def interpret(values: NDArray[Any], *, name: str, position: int) -> Column:
     'date'
     """
     if values.dtype.kind in "biuf":
-        return _numeric(values[None], [(name, position)])[0]
+        return _numeric(values[None], [(name, position)], lambda _: values)[0]
     if values.dtype.kind in "mM":
         dated = values.dtype.kind == "M"
         days = _days(values, "datetime64[ns]" if dated else "timedelta64[ns]")
@@ -143,28 +148,39 @@ def interpret(values: NDArray[Any], *, name: str, position: int) -> Column:
         numbers = np.full(len(cells), np.nan)
         try:
             numbers[~missing] = cells[~missing].astype(np.float64)
-            return _numeric(numbers[None], [(name, position)])[0]
+            return _numeric(numbers[None], [(name, position)], lambda _: np.array(cells.tolist()))[0]
         except OverflowError:
             pass  # whole numbers of hundreds of digits are names, not amounts
     return _texts(cells, missing, name, position)
 
 
-def _numeric(block: NDArray[Any], named: Sequence[tuple[str, int]]) -> list[Column]:
-    """Make columns from the rows of a block of numbers; `named` holds the name and the position of each."""
+def _numeric(
+    block: NDArray[Any], named: Sequence[tuple[str, int]], exact: Callable[[int], NDArray[Any]] | None = None
+) -> list[Column]:
+    """Make columns from the rows of a block of numbers; `named` holds the name and the position of each.
+
+    `exact` returns the column at a position as it was: integers that no float holds are names, not amounts.
+    """
     numbers = np.ascontiguousarray(block, dtype=np.float64)
     finite = np.isfinite(numbers)
     if not finite.all():
         numbers = np.where(finite, numbers, np.nan)
     low, high = np.fmin.reduce(numbers, axis=1), np.fmax.reduce(numbers, axis=1)
-    large = np.maximum(np.abs(low), np.abs(high)) > _LARGEST
-    if large.any():
-        numbers = np.where(large[:, None], np.ldexp(numbers, -_SHIFT), numbers)
+    most = np.maximum(np.abs(low), np.abs(high))
+    for far, shift in ((most > _LARGEST, -_SHIFT), ((most < 1 / _LARGEST) & (most > 0), _SHIFT)):
+        if far.any():
+            numbers = np.where(far[:, None], np.ldexp(numbers, shift), numbers)
     whole = np.asarray(finite.any(axis=1))
     for few in (slice(0, 32), slice(32, None)):  # most columns of fractions show in a few rows
         some = numbers[whole, few]
         whole[whole] = ((some == np.trunc(some)) | ~finite[whole, few]).all(axis=1)
     columns = []
     for place, (name, position) in enumerate(named):
+        if exact is not None and whole[place] and max(-low[place], high[place]) >= BEYOND_FLOATS:
+            cells = exact(position)
+            if cells.dtype.kind in "iu":
+                columns.append(_texts(cells.astype(object), np.zeros(len(cells), dtype=bool), name, position))
+                continue
         values, kind = numbers[place], "number"
         written = whole[place] and low[place] >= _FIRST_DATE and high[place] <= _LAST_DATE
         if written and _are_written_dates(values[finite[place]]):
@@ -229,7 +245,6 @@ class Table:
     given: bool  # they were given by row, not drawn
     seed: int
     allowance: float = np.inf  # operations for each question that takes more than a look at every column
-    _moments: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)  # of columns in all rows
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -271,17 +286,6 @@ class Table:
         """How many different values each output has."""
         return [len(np.unique(output)) for output in self.outputs.T]
 
-    @cached_property
-    def target_means(self) -> list[tuple[float, float]]:
-        """The mean and the range of each numeric output, and the share of each class with the range 1."""
-        found = []
-        for output in self.outputs.T[: 2 * MOST_OUTPUTS]:
-            if self.task.classification:
-                found += [(float(share), 1.0) for share in np.unique(output, return_counts=True)[1] / len(output)]
-            numbers = output.astype(np.float64)
-            found.append((float(numbers.mean()), float(np.ptp(numbers))))
-        return found
-
     @property
     def whole_columns(self) -> int:
         """How many columns a check may look up in all rows."""
@@ -294,14 +298,6 @@ class Table:
     def whole(self, column: Column) -> Column:
         """Return this column in all rows of the task. If the table is not sampled, it is returned as it is."""
         return read_column(self.task.X, column.position) if self.sampled else column
-
-    def moments(self, column: Column) -> tuple[float, float]:
-        """Return the mean and standard deviation of a column over all rows of the task that have a value."""
-        if column.position not in self._moments:
-            whole = self.whole(column)
-            values = whole.numbers[whole.present]
-            self._moments[column.position] = float(values.mean()), float(values.std())
-        return self._moments[column.position]
 
 
 def rows_to_look_at(columns: int) -> int:

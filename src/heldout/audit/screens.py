@@ -6,34 +6,29 @@ at the columns that it leaves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.audit.check_table import MOST_STEPS, Column, Floats, Table
+from heldout.audit.check_table import MOST_STEPS, Column, Floats, Table, in_blocks
+from heldout.audit.traps.fitted_on_all_rows import is_centred, moments, scalings
 
 Mask = NDArray[np.bool_]
-_BLOCK = 1_000_000  # cells that are sorted together
 _ROUGH = 1.2  # of the mean squared step between sorted neighbours, over the variance; 2 for an unrelated target
 _SKILL = 0.85  # of levels; a column that gives the target away has 0.9
-_NEAR = 8.0  # standard errors
-_EXACT = 1e-5  # where all rows are at hand
 
 
 def screen(table: Table) -> dict[str, list[Column]]:
     """Return the columns that each check has to look at, by the number of its findings."""
     suspects: dict[str, list[Column]] = {}
-    width = max(1, _BLOCK // max(1, len(table)))
-    for start in range(0, len(table.columns), width):
-        columns = table.columns[start : start + width]
+    for columns in in_blocks(table.columns, len(table)):
         for code, mask in _screen_block(table, columns):
-            suspects.setdefault(code, []).extend(columns[place] for place in np.flatnonzero(mask))
+            suspects.setdefault(code, []).extend(columns[place] for place in np.flatnonzero(mask).tolist())
     return suspects
 
 
-def _screen_block(table: Table, columns: tuple[Column, ...]) -> Iterator[tuple[str, Mask]]:
+def _screen_block(table: Table, columns: Sequence[Column]) -> Iterator[tuple[str, Mask]]:
     n = len(table)
     numbers = np.stack([column.numbers for column in columns])
     kinds = np.array([column.kind for column in columns])
@@ -55,17 +50,12 @@ def _screen_block(table: Table, columns: tuple[Column, ...]) -> Iterator[tuple[s
     groups = coded & (distinct >= 10) & (present >= 0.5 * n) & (present <= 100 * distinct)
     yield "H606", groups & ((repeated > 0) if table.sampled else (repeated >= 0.3 * present) & (several >= 10))
     yield "H611", (present < n) & (present > 0)
-    mean, deviation = _moments(numbers, present)
-    near = _NEAR / np.sqrt(np.maximum(present, 1)) if table.sampled else _EXACT  # all rows, of which few may be seen
-    centred = np.abs(mean) <= near * deviation
-    measured = number & ~whole & (present >= 20)
-    scaled = centred & (table.sampled | _is_unit(deviation, present))
-    yield "H612", measured & (distinct > 10) & (scaled | _is_ranged(values, present, near))
-    yield "H614", measured & (distinct > 20) & (present == n) & fine & centred
+    measured, of = number & ~whole & (present >= 20), moments(values, present)
+    yield "H612", measured & (distinct > 10) & (scalings(values, present, of, sampled=table.sampled) >= 0)
+    yield "H614", measured & fine & (distinct > 20) & (present == n) & is_centred(of, present, sampled=table.sampled)
     least = min(n, max(5, int(0.005 * present.min())))  # rows at the commonest value
     yield "H613", number & (distinct > 20) & (values[:, least - 1 :] == values[:, : n + 1 - least]).any(axis=1)
-    few = (distinct >= 3) & (distinct <= n / 2)
-    yield "H615", number & few & ((present < n) | _mean_of_target(table, mean, distinct / n))
+    yield "H615", number & (distinct >= 3) & (distinct <= n / 2)
     rough = np.full(len(columns), np.inf)  # for the one output that is nearest
     gives = np.zeros(len(columns), dtype=bool)
     if fine.any():
@@ -88,46 +78,6 @@ def _starts(values: Floats, present: NDArray[np.intp]) -> Mask:
     if (present < n).any():
         starts &= np.arange(n + 1) <= present[:, None]
     return starts
-
-
-def _moments(numbers: Floats, present: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return the mean and standard deviation of each row of numbers, without missing values."""
-    count = np.maximum(present, 1)
-    if (present == numbers.shape[1]).all():
-        return numbers.mean(axis=1), numbers.std(axis=1)
-    mean = np.nansum(numbers, axis=1) / count
-    return mean, np.sqrt(np.nansum((numbers - mean[:, None]) ** 2, axis=1) / count)
-
-
-def _is_unit(deviation: Floats, present: NDArray[np.intp]) -> Mask:
-    """Return which columns have the standard deviation 1, by either definition, or the norm 1."""
-    count = np.maximum(present, 2)
-    units = (deviation, deviation * np.sqrt(count / (count - 1)), deviation * np.sqrt(count))
-    return np.asarray(np.min([np.abs(unit - 1) for unit in units], axis=0) <= _EXACT)
-
-
-def _is_ranged(values: Floats, present: NDArray[np.intp], near: Any) -> Mask:
-    """Return which sorted columns reach from 0 to 1, or have the median 0 and quartiles 1 apart."""
-    rows, last = np.arange(len(values)), np.maximum(present - 1, 0)
-    quartiles = []
-    for share in (0.25, 0.5, 0.75):
-        below = np.floor(share * last).astype(np.intp)
-        low, high = values[rows, below], values[rows, np.minimum(below + 1, last)]
-        quartiles.append(low + (share * last - below) * (high - low))
-    low, middle, high = quartiles
-    ranged = (values[:, 0] >= 0) & (values[rows, last] <= 1)
-    if near is _EXACT:
-        ranged &= (values[:, 0] == 0) & (values[rows, last] == 1)
-    return np.asarray(ranged | ((np.abs(middle) <= near) & (np.abs(high - low - 1) <= near)))
-
-
-def _mean_of_target(table: Table, mean: Floats, levels: Floats) -> Mask:
-    """Return which columns have the mean of the target, or of one of its classes; in a sample, nearly that."""
-    found = np.zeros(len(mean), dtype=bool)
-    slack = 1e-5 + (3 * np.sqrt(levels) if table.sampled else 0.0)
-    for middle, reach in table.target_means:
-        found |= np.abs(mean - middle) <= slack * reach
-    return found
 
 
 def _roughness(responses: Floats, order: NDArray[np.intp], present: NDArray[np.intp]) -> tuple[Floats, Mask]:

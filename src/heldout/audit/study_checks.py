@@ -126,6 +126,7 @@ def _table(
         cells = max(_FEWEST_CELLS, work / (_LOOK + _LOOK_AT_OUTPUT * min(outputs, 20)))
         a_row, least = _numbers_a_row(task.X, places), min(task.size, _FEWEST_ROWS)
         rows = max(least, int(cells / a_row))
+        rows = rows if 2 * rows < task.size else task.size  # only all rows show some traps
         most = max(cells, _EVERY_COLUMN)
         if least * a_row > most:
             kept = max(1, int(width * most / (least * a_row)))
@@ -155,14 +156,25 @@ def operations_of(study: Study, task: Task, plan: Plan | None) -> float:
     if plan is None:
         work = sum([len(splits.held) * float(columns) for splits in study.splits.values()]) * study.search.size
     else:
-        work = sum([_work_of(step, task, study) for step in plan.steps])
+        members = {family.name: _members_of(family) for family in study.search.families}
+        work = sum([_work_of(step, task, study, members) for step in plan.steps])
     cells = getattr(task.X, "nnz", task.size * columns)
+    work *= cells / (task.size * columns)  # of a sparse table those that are kept
     return _A_STUDY + _A_CELL * cells + work
 
 
-def _work_of(step: Step, task: Task, study: Study) -> float:
+def _members_of(family: Family) -> int:
+    """Return how many members an ensemble has by its own parameters; 1 for any other learner."""
+    own = family.estimator.get_params().items()
+    sizes = [value for name, value in own if name.endswith("n_estimators") and name not in family.candidates.names]
+    return max([1, *(size for size in sizes if isinstance(size, int))])
+
+
+def _work_of(step: Step, task: Task, study: Study, members: Mapping[str, int]) -> float:
     work = expected_work(step, task, study.splits, study.search)
-    return work / _OF_A_KERNEL if operations(step, task, study.splits) is not None else work + FIT * step.fits
+    if operations(step, task, study.splits) is not None:
+        return work / _OF_A_KERNEL
+    return (work + FIT * step.fits) * members[study.search.family_of(step.candidates[0]).name]
 
 
 def seen_columns(families: Iterable[Family], task: Task) -> NDArray[np.intp]:

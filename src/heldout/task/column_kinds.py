@@ -29,6 +29,7 @@ _LOOSE_ID_NAME = re.compile(
 CERTAIN, LIKELY = "certain", "likely"  # that a column identifies rows: it is left out, or said to be one
 MEETINGS = 14.0  # expected coincidences: to see none has a chance of one in a million
 YEARS = (1600, 2200)
+BEYOND_FLOATS = 2**53  # from here on, floats do not hold each whole number
 
 
 def column_kinds(X: pd.DataFrame, given: Mapping[str, str] | None = None) -> dict[str, list[str]]:
@@ -133,6 +134,8 @@ def rows_identified_by(values: NDArray[Any], name: Any) -> tuple[str, str] | Non
     if high - low + 1 == len(values):
         counts = low in (0, 1) and bool((np.diff(values) == 1).all())
         return CERTAIN if counts else LIKELY, f": the whole numbers from {low} to {high}"
+    if max(-low, high) >= BEYOND_FLOATS:
+        return LIKELY, ", whole numbers too long to be amounts"
     expected = _expected_meetings(np.sort(values.astype(np.float64)))
     if expected >= MEETINGS:
         return LIKELY, f", where about {expected:.0f} pairs of measured whole numbers would meet by chance"

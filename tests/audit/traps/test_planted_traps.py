@@ -319,6 +319,23 @@ def test_nothing_else_is_found_where_one_trap_is_planted(name: str) -> None:
     assert {trap.code for trap in checked(name).findings} <= expected
 
 
+@pytest.mark.parametrize("name", [*PLANTED, *CLEAN])
+@pytest.mark.parametrize("rows", [100_000, 400])
+def test_a_screen_leaves_out_no_column_that_a_check_reports(
+    name: str, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where each column is looked at for leaks one by one, the same is found."""
+    data = PLANTED[name][0]() if name in PLANTED else CLEAN[name]()
+    screened = ho.check(**data, most_rows=rows)
+
+    def all_of(columns: Any) -> Any:
+        return np.ones(len(columns), dtype=bool)
+
+    monkeypatch.setattr("heldout.audit.screens._roughness", lambda _, order, *__: (np.zeros(len(order)), all_of(order)))
+    monkeypatch.setattr("heldout.audit.screens._levels", lambda _, order, *__: (all_of(order), all_of(order)))
+    assert list(map(str, ho.check(**data, most_rows=rows).findings)) == list(map(str, screened.findings))
+
+
 def test_every_number_has_a_planted_trap() -> None:
     assert {code for _, code, _, _ in PLANTED.values()} == set(EXPLAINED)
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.audit.check_table import Column, Floats, Table
+from heldout.audit.check_table import Codes, Column, Floats, Table, in_blocks
 from heldout.audit.trap import ERROR, INFO, WARNING, Trap, plural, shown
 
-FEWEST_ROWS, FEWEST_SCALED = 20, 10
 _EXACT = 1e-9
 DIGITS = 1e-6  # how near the mean is to 0 and the deviation to 1; files are rounded
-STANDARD, NORMED, ROBUST, RANGED = (
+NEAR = 8.0  # standard errors that a sample of the rows may be away
+WAYS = STANDARD, NORMED, ROBUST, RANGED = (
     "mean 0 and standard deviation 1",
     "mean 0 and norm 1",
     "median 0 and quartiles 1 apart",
@@ -24,55 +23,58 @@ STANDARD, NORMED, ROBUST, RANGED = (
 
 def find_scaled(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each kind of scaling, with its columns. A single column from 0 to 1 is left out: it may be a share."""
-    by_way: dict[str | None, list[str]] = {}
-    for column in columns:
-        fine = column.kind == "number" and not column.whole and column.distinct > FEWEST_SCALED
-        if fine and len(column.order) >= FEWEST_ROWS:
-            way = _by_moments(table, column) or _by_order(table, column)
+    by_way: dict[int, list[str]] = {}
+    for some in in_blocks(columns, table.task.size):
+        ordered = np.sort([table.whole(column).numbers for column in some], axis=1)
+        present = ordered.shape[1] - np.isnan(ordered).sum(axis=1)
+        ways = scalings(ordered, present, moments(ordered, present), sampled=False)
+        for column, way in zip(some, ways.tolist(), strict=True):
             by_way.setdefault(way, []).append(column.name)
     traps = []
     for way, names in by_way.items():
-        if way and (way != RANGED or len(names) > 1):
-            seen = f"Over all rows {plural(len(names), 'column has', 'columns have')} {way}: {shown(names)}."
+        if way >= 0 and (WAYS[way] != RANGED or len(names) > 1):
+            seen = f"Over all rows {plural(len(names), 'column has', 'columns have')} {WAYS[way]}: {shown(names)}."
             traps.append(Trap(code="H612", severity=INFO, seen=seen, columns=tuple(names)))
     return traps
 
 
-def _is_centred(table: Table, column: Column) -> bool:
-    """Return whether the mean over all rows is 0. The sampled rows rule it out for most columns."""
-    if table.sampled:
-        values = column.numbers[column.order]
-        if abs(float(values.mean())) > 8 * float(values.std()) / sqrt(len(values)):
-            return False
-    mean, deviation = table.moments(column)
-    return abs(mean) <= DIGITS * deviation
+def moments(numbers: Floats, present: Codes) -> tuple[Floats, Floats]:
+    """Return the mean and standard deviation of each row of numbers, without missing values."""
+    if (present == numbers.shape[1]).all():
+        return numbers.mean(axis=1), numbers.std(axis=1)
+    count = np.maximum(present, 1)
+    mean = np.nansum(numbers, axis=1) / count
+    return mean, np.sqrt(np.nansum((numbers - mean[:, None]) ** 2, axis=1) / count)
 
 
-def _by_moments(table: Table, column: Column) -> str | None:
-    """Return which scaling the mean and standard deviation show; None if neither kind."""
-    if not _is_centred(table, column):
-        return None
-    _, deviation = table.moments(column)
-    n = round(len(column.order) * table.task.size / len(table))
-    if abs(deviation - 1) <= DIGITS or abs(deviation * sqrt(n / (n - 1)) - 1) <= DIGITS:
-        return STANDARD
-    return NORMED if abs(deviation * sqrt(n) - 1) <= DIGITS else None
+def is_centred(of: tuple[Floats, Floats], present: Codes, *, sampled: bool) -> NDArray[np.bool_]:
+    """Return which means are 0, by the moments of all rows; in a sample, which may be."""
+    mean, deviation = of
+    return np.asarray(np.abs(mean) <= deviation * (NEAR / np.sqrt(np.maximum(present, 1)) if sampled else DIGITS))
 
 
-def _by_order(table: Table, column: Column) -> str | None:
-    """Return which scaling the range or the quartiles show; None if neither kind."""
-    values = column.numbers[column.order]  # ascending
-    low, middle, high = (float(values[int(share * (len(values) - 1))]) for share in (0.25, 0.5, 0.75))
-    ranged = values[0] >= 0 and values[-1] <= 1
-    near = 8 / sqrt(len(values))
-    if not ranged and (abs(middle) > near or abs(high - low - 1) > near):
-        return None
-    whole = table.whole(column)
-    values = whole.numbers[whole.present]
-    if ranged:
-        return RANGED if values.min() == 0 and values.max() == 1 else None
-    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75))
-    return ROBUST if abs(middle) <= _EXACT and abs(high - low - 1) <= _EXACT else None
+def scalings(ordered: Floats, present: Codes, of: tuple[Floats, Floats], *, sampled: bool) -> Codes:
+    """Return the place in WAYS of the scaling that sorted columns show, -1 for none; in a sample, one they may show.
+
+    `of` are their moments.
+    """
+    rows, last, count = np.arange(len(ordered)), np.maximum(present - 1, 0), np.maximum(present, 2)
+    units = (of[1], of[1] * np.sqrt(count / (count - 1)))
+    unit = sampled | (np.min([np.abs(one - 1) for one in units], axis=0) <= DIGITS)
+    normed = np.abs(of[1] * np.sqrt(count) - 1) <= DIGITS
+    centred = is_centred(of, present, sampled=sampled)
+    low, middle, high = (_quantile(ordered, share * last, last) for share in (0.25, 0.5, 0.75))
+    near = NEAR / np.sqrt(count) if sampled else _EXACT
+    robust = (np.abs(middle) <= near) & (np.abs(high - low - 1) <= near)
+    first, final = ordered[:, 0], ordered[rows, last]
+    ranged = (first >= 0) & (final <= 1) & (sampled | ((first == 0) & (final == 1)))
+    return np.select([centred & unit, centred & normed, ranged, robust], [0, 1, 3, 2], -1)
+
+
+def _quantile(ordered: Floats, at: Floats, last: Codes) -> Floats:
+    rows, below = np.arange(len(ordered)), np.floor(at).astype(np.intp)
+    low, high = ordered[rows, below], ordered[rows, np.minimum(below + 1, last)]
+    return np.asarray(low + (at - below) * (high - low))
 
 
 FEWEST_FILLED, LEAST_SHARE = 5, 0.005
@@ -90,8 +92,6 @@ def find_imputed(table: Table, columns: Sequence[Column]) -> list[Trap]:
 
 
 def _has_peak(column: Column) -> bool:
-    if column.kind != "number" or column.distinct <= 20:
-        return False
     counts = np.sort(column.counts)
     most, next_most = int(counts[-1]), int(counts[-2])
     return most >= max(FEWEST_FILLED, LEAST_SHARE * len(column.order)) and most >= RARER * next_most
@@ -107,15 +107,13 @@ def _is_filled(column: Column) -> bool:
     return peak != np.trunc(peak) and int((values < peak).sum()) == int((values > peak).sum())
 
 
-FEWEST_COLUMNS, FEWEST_ROTATED = 3, 20
+FEWEST_COLUMNS, MOST_COLUMNS = 3, 500
 ZERO = 1e-6  # a correlation; files are rounded
-MOST_COLUMNS = 500
 
 
 def find_rotated(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report columns of mean 0 that are uncorrelated to many digits, each with at least two others."""
-    columns = [one for one in columns if _may_be(one) and _is_centred(table, one)][:MOST_COLUMNS]
-    columns = _uncorrelated([table.whole(column) for column in columns])
+    columns = _uncorrelated([table.whole(column) for column in columns[:MOST_COLUMNS]])
     if len(columns) < FEWEST_COLUMNS:
         return []
     names = [column.name for column in columns]
@@ -123,21 +121,17 @@ def find_rotated(table: Table, columns: Sequence[Column]) -> list[Trap]:
     return [Trap(code="H614", severity=WARNING, seen=seen, columns=tuple(names))]
 
 
-def _may_be(column: Column) -> bool:
-    """Return whether a column has many fine values. Designed experiments do not, and are uncorrelated by design."""
-    fine = column.kind == "number" and not column.whole and column.distinct > FEWEST_ROTATED
-    return fine and len(column.order) == len(column.numbers) >= FEWEST_ROWS and column.continuous
-
-
-def _uncorrelated(columns: list[Column]) -> list[Column]:
+def _uncorrelated(columns: Sequence[Column]) -> list[Column]:
     if len(columns) < FEWEST_COLUMNS:
         return []
-    table = np.column_stack([column.numbers for column in columns])
-    table = table - table.mean(axis=0)
-    norms = np.sqrt((table**2).sum(axis=0))
-    zero = np.abs(table.T @ table) < ZERO * np.outer(norms, norms)  # False on the diagonal
+    table = np.stack([column.numbers for column in columns])
+    of = moments(table, np.full(len(table), table.shape[1]))
+    centred = is_centred(of, np.full(len(table), table.shape[1]), sampled=False)
+    table = (table - of[0][:, None])[centred]
+    norms = np.sqrt((table**2).sum(axis=1))
+    zero = np.abs(table @ table.T) < ZERO * np.outer(norms, norms)  # False on the diagonal
     enough = zero.sum(axis=0) + 1 >= FEWEST_COLUMNS
-    return [column for column, kept in zip(columns, enough, strict=True) if kept]
+    return [columns[place] for place in np.flatnonzero(centred)[enough]]
 
 
 FEWEST_ENCODED, MOST_OUTPUTS = 3, 50
@@ -146,25 +140,27 @@ EXACT_MEAN = 1e-6
 
 def find_encoded(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each column whose values are the mean targets of the rows that hold them."""
-    y, classification = table.task.y, table.task.classification
+    outputs = _outputs(table.task.y, table.task.classification) if columns else []
+    seen_outputs = [output[table.rows] for output in outputs]
     traps = []
     for column in columns:
-        if column.kind != "number" or not FEWEST_ENCODED <= column.distinct <= len(table) / 2:
-            continue
-        found = _are_means(column, y[table.rows], classification, slack=table.sampled)
-        if found and (not table.sampled or _are_means(table.whole(column), y, classification, slack=False)):
+        found = _are_means(column, seen_outputs, slack=table.sampled)
+        if found and (not table.sampled or _are_means(table.whole(column), outputs, slack=False)):
             seen = f"Each of the {column.distinct:,} values of column {column.name!r} is the mean target of its rows."
             told = f"{column.distinct:,} values"
             traps.append(Trap(code="H615", severity=ERROR, seen=seen, columns=(column.name,), told=told))
     return traps
 
 
-def _are_means(column: Column, y: NDArray[np.generic], classification: bool, *, slack: bool) -> bool:
-    counts = column.counts
+def _are_means(column: Column, outputs: Sequence[Floats], *, slack: bool) -> bool:
+    mean = float(column.numbers.mean())  # of the target too, unless some are missing
+    if not slack:
+        outputs = [one for one in outputs if not abs(one.mean() - mean) > EXACT_MEAN * np.abs(one).max()]
+    counts = column.counts if outputs else np.empty(0)
     if (counts > 1).sum() < FEWEST_ENCODED:
         return False
     values = column.numbers[column.order][np.flatnonzero(np.diff(column.sorted_codes, prepend=-1))]
-    for output in _outputs(y, classification):
+    for output in outputs:
         target = output[column.order]
         means = np.bincount(column.sorted_codes, weights=target) / counts
         reach = float(np.ptp(target))

@@ -18,19 +18,20 @@ FEWEST_CODES = 30  # of numbers without the name of a code: fewer are mostly cou
 LEAST_AGREEMENT = 0.1
 MOSTLY = 0.95  # of the groups with several rows have one value of a column
 MOST_GROUPS = 3_000  # in which other columns are looked at
+PAIRS = 100  # of rows of one group that rule most columns out
 _SCATTERED = 0.2  # how far above chance neighbouring numbers may agree and still count as codes
 
 
 def find_groups(table: Table, columns: Sequence[Column], others: Sequence[Column]) -> list[Trap]:
     """Report each column of repeated codes whose rows agree on the target or on others of these columns."""
-    if table.task.groups is not None:
+    if table.task.groups is not None or not columns:
         return []
-    return [trap for column in columns if (trap := _as_groups(table, column, others)) is not None]
+    told = [other for other in others if other.kind != "text" and other.distinct > 1]
+    coded = np.array([other.codes for other in told]).reshape(len(told), len(table))
+    return [trap for column in columns if (trap := _as_groups(table, column, told, coded)) is not None]
 
 
-def _as_groups(table: Table, column: Column, others: Sequence[Column]) -> Trap | None:
-    if column.distinct < FEWEST_GROUPS or len(column.order) < 0.5 * len(table):
-        return None
+def _as_groups(table: Table, column: Column, others: Sequence[Column], coded: Codes) -> Trap | None:
     whole = table.whole(column)
     counts = whole.counts
     several = counts[counts > 1]
@@ -42,7 +43,7 @@ def _as_groups(table: Table, column: Column, others: Sequence[Column]) -> Trap |
     if column.kind == "number" and not named and (few or _is_amount(table, column, others)):
         return None
     agreed = _target_agreement(table, whole)
-    same = _unvarying(column, others)
+    same = _unvarying(column, others, coded)
     if agreed is None and len(same) < (1 if named else 2):
         return None
     severity = WARNING if named or size <= FEW_ROWS_A_GROUP else INFO
@@ -87,21 +88,38 @@ def _agreement(column: Column, responses: Floats) -> float | None:
     return within.value
 
 
-def _unvarying(column: Column, others: Sequence[Column]) -> tuple[str, ...]:
-    """Return other columns that are constant in nearly every group, although two rows seldom agree by chance."""
+def _unvarying(column: Column, others: Sequence[Column], coded: Codes) -> tuple[str, ...]:
+    """Return other columns that are constant in nearly every group, although two rows seldom agree by chance.
+
+    `coded` holds the codes of these others, a row each.
+    """
     step = max(1, column.distinct // MOST_GROUPS)
-    some = np.flatnonzero(column.codes % step == 0)  # every so many groups; a gap's code is left out below
+    some = np.flatnonzero((column.codes >= 0) & (column.codes % step == 0))  # every so many groups
+    some = some[np.argsort(column.codes[some], kind="stable")]
     groups = column.codes[some]
-    counts = np.bincount(groups[groups >= 0])
-    if np.count_nonzero(counts > 1) < FEWEST_GROUPS:
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    counts = np.diff(starts, append=len(some))
+    several = counts > 1
+    if np.count_nonzero(several) < FEWEST_GROUPS:
         return ()
+    first = starts[several][:PAIRS]
+    one, next_one = coded[:, some[first]], coded[:, some[first + 1]]
+    likely = ((one == next_one) | (one < 0) | (next_one < 0)).mean(axis=1) >= MOSTLY - 0.15
+    others, coded = [other for other, kept in zip(others, likely, strict=True) if kept], coded[likely]
+    block = coded[:, some]
+    known = block >= 0
+    lowest = np.minimum.reduceat(np.where(known, block, len(column)), starts, axis=1)[:, several]
+    constant = (lowest >= np.maximum.reduceat(block, starts, axis=1)[:, several]).mean(axis=1)
+    spare = 5 * np.sqrt(0.25 / np.count_nonzero(several))
     names = []
-    for other in others:
-        if other is column or other.kind == "text" or other.distinct < 2:
-            continue
-        codes = other.codes[some]
+    for place in np.flatnonzero((constant >= MOSTLY) & (known.mean(axis=1) >= 0.5)):
+        codes, other = block[place], others[place]
+        shares = np.bincount(codes[known[place]]) / np.count_nonzero(known[place])
+        by_chance = float((shares**2).sum())  # that two rows share a value
+        expected = float((by_chance ** (counts[several] - 1.0)).mean())
         follows = column.kind == "number" and _steps_along(groups, codes)
-        if _is_unvarying(groups, counts, codes) and not follows and not _marks_one(groups, other, codes):
+        made = other is column or _marks_one(groups, other, codes)
+        if constant[place] > expected + spare and not follows and not made:
             names.append(other.name)
     return tuple(names)
 
@@ -109,24 +127,6 @@ def _unvarying(column: Column, others: Sequence[Column]) -> tuple[str, ...]:
 def _marks_one(groups: Codes, other: Column, codes: Codes) -> bool:
     """Return whether a column of two values was made from the codes to mark one of them, as a dummy variable does."""
     return other.distinct == 2 and min(len(np.unique(groups[codes == value])) for value in (0, 1)) <= 1
-
-
-def _is_unvarying(groups: Codes, counts: Codes, codes: Codes) -> bool:
-    both = (groups >= 0) & (codes >= 0)
-    if both.sum() < 0.5 * len(groups):
-        return False
-    groups, codes = groups[both], codes[both]
-    lowest = np.full(len(counts), codes.max() + 1)
-    highest = np.full(len(counts), -1)
-    np.minimum.at(lowest, groups, codes)
-    np.maximum.at(highest, groups, codes)
-    several = counts > 1
-    constant = float((lowest[several] >= highest[several]).mean())
-    shares = np.bincount(codes) / len(codes)
-    by_chance = float((shares**2).sum())  # that two rows share a value
-    expected = float((by_chance ** (counts[several] - 1.0)).mean())
-    spare = 5 * np.sqrt(0.25 / several.sum())
-    return constant >= MOSTLY and constant > expected + spare
 
 
 def _steps_along(groups: Codes, codes: Codes) -> bool:

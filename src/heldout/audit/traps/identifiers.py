@@ -11,17 +11,13 @@ from heldout.audit.check_table import Column, Floats, Table
 from heldout.audit.trap import INFO, WARNING, Trap
 from heldout.task.column_kinds import are_years, rows_identified_by, words_identify_rows
 
-FEWEST_ROWS, FEWEST_UNRELATED = 20, 50
+FEWEST_UNRELATED = 50  # rows
 
 
 def find_identifiers(table: Table, columns: Sequence[Column]) -> list[Trap]:
     """Report each column whose values never repeat and look like codes."""
     traps = []
     for column in columns:
-        if column.kind not in ("category", "number") or not column.whole or column.distinct < len(column.order):
-            continue
-        if len(column.order) < max(FEWEST_ROWS, 0.5 * len(table)):
-            continue
         whole = table.whole(column)
         if whole.distinct < len(whole.order):  # values repeat outside the sample, so these may be groups
             continue

@@ -15,10 +15,8 @@ from heldout.audit.association import Skill, skill_of
 from heldout.audit.check_table import Codes, Column, Floats, Table, class_codes
 from heldout.audit.trap import ERROR, INFO, WARNING, Trap
 
-FEWEST_PREDICTED = 30
 FULLY, NEARLY, ALONE = 0.98, 0.95, 0.9  # how much one column explains
 HALF = 0.5  # the other columns together must explain less than this share of it
-MOST_LEVELS = 0.2  # values by rows: categories with more of them are names, not properties
 _ROWS_OF_OTHERS = 4_000
 _MOST_OTHERS = 100
 _FIT_OF_OTHERS = 1e8  # operations of boosting, an output
@@ -26,7 +24,7 @@ _FIT_OF_OTHERS = 1e8  # operations of boosting, an output
 
 def find_giveaways(table: Table, columns: Sequence[Column], others: Sequence[Column]) -> list[Trap]:
     """Report each column that predicts the target too well. `others` are all that may predict it honestly."""
-    skills = {column.name: skill_of(column, table.responses) for column in columns if _speaks(column, table)}
+    skills = {column.name: skill_of(column, table.responses) for column in columns}
     good = {name: skill for name, skill in skills.items() if skill.low >= ALONE}
     if not good:
         return []
@@ -34,14 +32,6 @@ def find_giveaways(table: Table, columns: Sequence[Column], others: Sequence[Col
     affordable = table.affords(_FIT_OF_OTHERS * table.responses.shape[1])
     together = _skill_of_others(table, others, good) if doubtful and affordable else None
     return [trap for name, skill in good.items() if (trap := _giveaway(name, skill, together)) is not None]
-
-
-def _speaks(column: Column, table: Table) -> bool:
-    if column.kind not in ("number", "category") or len(column.order) < max(FEWEST_PREDICTED, 0.05 * len(table)):
-        return False
-    if column.kind == "category" and column.distinct > MOST_LEVELS * len(column.order):
-        return False
-    return column.distinct > 1
 
 
 def _giveaway(name: str, skill: Skill, others: float | None) -> Trap | None:
