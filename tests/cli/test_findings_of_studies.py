@@ -64,6 +64,11 @@ EXAMPLES = {
         "Training rows are answered far better than held-out rows",
     ),
     "H709": ("drift", ["--learner", "ridge", "--time", "hour"], "Later blocks are worse: RMSE"),
+    "H712": (
+        "price",
+        ["--learner", "lasso", "--space", "lasso.alpha=0.3", "--checks", "all"],
+        "1 of 3 columns are used by nothing: permuting them changes no answer of any fold (c)",
+    ),
     "H710": ("bent", ["--learner", "ridge", "--checks", "all"], "Boosting does better on the same folds"),
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from harmless_studies import harmless_study
+from scipy.sparse import csr_matrix
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -396,6 +397,22 @@ def ho_columns(names: list[str]) -> Any:
     return ColumnTransformer([("kept", "passthrough", names)])
 
 
+def test_columns_that_no_fold_uses_are_named_and_used_ones_are_not() -> None:
+    told = study(Lasso(alpha=3.0), checks="all")
+    assert said(told, "H712").startswith(
+        "info: 2 of 4 columns are used by nothing: permuting them changes no answer of any"
+    )
+    assert "(x2, x3)" in said(told, "H712")
+    assert said(study(Ridge(alpha=0.5), checks="all"), "H712") == ""
+    assert said(study(LogisticRegression(C=0.5), CLASSES_Y, checks="all"), "H712") == ""  # by probabilities
+    trees = DecisionTreeClassifier(max_depth=1, random_state=0)
+    assert "used by nothing" in said(study(trees, X[:, 0] > 0, checks="all"), "H712")
+    assert 'checks="all" fits it' in not_looked(study(Ridge()), "H712")
+    sparse = study(Ridge(), X=csr_matrix(X), checks="all")
+    assert not_looked(sparse, "H712")
+    assert "H712" not in {finding.code for finding in sparse.findings}
+
+
 def test_false_alarms_of_yardsticks_are_rare() -> None:
     found = Counter[str]()
     for seed in range(12):
@@ -403,7 +420,7 @@ def test_false_alarms_of_yardsticks_are_rare() -> None:
         rows = rng.normal(size=(200, 3))
         y = rows.sum(axis=1) + 0.5 * rng.normal(size=200)
         result = study(Ridge(alpha=0.5), y, X=rows, checks="all")
-        found.update(finding.code for finding in result.findings if finding.code in ("H705", "H710", "H711"))
+        found.update(finding.code for finding in result.findings if finding.code in ("H705", "H710", "H711", "H712"))
     assert not found
 
 

@@ -211,12 +211,13 @@ def _run(
     _refuse_without_answers(outcome)
     losses = read_test_losses(task, outcome, seed=question.seed)
     extra = {name: run_study(*posed, how) for name, posed in studies}
-    record = build_record(question, outcome, losses, extra=extra, history=history, checks=checks, asked_by=asked_by)
+    handles = StudyHandles(question=question, outcome=outcome, losses=losses, how=how, streamed=streamed)
+    beside: dict[str, Any] = {"extra": extra, "used": handles.columns_used(), "checks": checks}
+    record = build_record(question, outcome, losses, history=history, asked_by=asked_by, **beside)
     if history is not None:
         enter_looks(record, question, losses, history)
     if extra:
-        outcome = counted_with(outcome, extra)
-    handles = StudyHandles(question=question, outcome=outcome, losses=losses, how=how, streamed=streamed)
+        handles = replace(handles, outcome=counted_with(outcome, extra))
     result = Result(record, handles=handles)
     if question.options.importance is not None:
         result.importance(question.options.importance)
@@ -267,12 +268,11 @@ def plan_of_question(question: Question) -> Account:
     if question.stream is not None:
         return account_of_stream(study, question.stream.source, keep_rows=options.rows)
     account = account_of(study, task, options)
-    notes = [_best_validation_note(study, task, account, options)]
-    if options.importance is not None:
-        notes.append(importance_price(task, study, options.importance))
+    notes = [_CHECKS[question.checks], _best_validation_note(study, task, account, options)]
+    if options.importance is not None or question.asks_use:
+        notes.append(importance_price(task, study, options.importance or 1))
     for name, beside in question.extra.items():
         account = merge_accounts(account, account_of(*beside, options), words=name)
-    notes.append(_CHECKS[question.checks])
     return replace(account, notes=(*account.notes, *filter(None, notes)))
 
 

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from heldout.api.tuning import chosen_or_refuse, final_of, make_final
 from heldout.backends.registry import is_usable
 from heldout.backends.threads import one_thread
-from heldout.base.errors import FitFailed, OptionError
+from heldout.base.errors import FitFailed, HeldoutError, OptionError, first_line
 from heldout.base.findings import Finding
 from heldout.base.options import Options, plan_settings
 from heldout.base.shown import plain
@@ -31,12 +31,14 @@ from heldout.results.extra_fits import curve_of, pose_curve
 from heldout.results.importance import (
     COEFFICIENTS,
     IMPORTANCE,
+    IN_FOLDS,
     check_importance,
     coefficient_columns,
     importance_tables,
 )
 from heldout.results.metrics import Finished
-from heldout.results.study_record import Question, QuestionOfStream, StudyRecord
+from heldout.results.study_facts import BY_ALL, COLUMN
+from heldout.results.study_record import Columns, Question, QuestionOfStream, StudyRecord
 from heldout.results.test_losses import TestLosses
 from heldout.risk.estimate import Estimate
 from heldout.study.study import FINAL, OUTER, TEST, Study, pose_tuning
@@ -141,6 +143,22 @@ class StudyHandles:
             label, _ = label_and_unit(one)
             about[IMPORTANCE] = {"name": one.name, "loss": label, "repeats": options.importance}
         return tables, about
+
+    def columns_used(self) -> Columns | str:
+        """Return how the loss of each fold changes when a column is permuted, for checks="all"; or why it is not known.
+
+        A loss of probabilities notices a change that turns no label.
+        """
+        study, task, asked = self.study, self.task, self.question
+        if not asked.asks_use:
+            return BY_ALL if asked.yardsticks is None else asked.yardsticks.without[COLUMN]
+        likely = task.classification and all(hasattr(one.estimator, "predict_proba") for one in study.search.families)
+        try:
+            tables, _ = self.measure_columns(repeats=1, loss="log" if likely else None)
+            used: Columns = tables[IN_FOLDS]
+            return used
+        except HeldoutError as error:
+            return first_line(error)
 
     def fold_predictors(self) -> list[Any]:
         """Fit the predictor of each test part again, on the same rows and at the same seed."""

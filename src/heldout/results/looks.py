@@ -18,9 +18,10 @@ from sklearn.base import clone
 from heldout.audit.check_table import read_columns
 from heldout.base.errors import named_line
 from heldout.base.findings import Finding
-from heldout.base.words import number
+from heldout.base.words import listed, number
 from heldout.results.study_facts import (
     BOOSTING,
+    BY_ALL,
     COLUMN,
     DEFAULTS,
     PLAIN_LINEAR,
@@ -44,7 +45,6 @@ PROBABLY = 0.3  # the p-value up to which a learner that looks better than no mo
 LOST, LITTLE = 0.5, 0.05  # shares of the gain over no model: lost on held-out rows; reached on training rows, or by all
 FINE_BY_DEFAULT = ("Forest", "ExtraTrees", "Discriminant", "NB", "PLS")
 MEMORISING = ("Forest", "ExtraTrees", "Bagging", "Neighbors", "GaussianProcess", "Stacking", "Voting")
-BY_ALL = 'checks="all" fits it'
 UNCHOSEN = "On validation rows that did not choose,"
 INFO, WARNING = "info", "warning"
 Seen = tuple[str, str] | None  # severity and message
@@ -315,6 +315,20 @@ def _single_column(facts: Facts) -> Seen:
     )
 
 
+def _unused(facts: Facts) -> Seen:
+    if isinstance(facts.used, str):
+        raise NotLooked(facts.used)
+    names = list(dict.fromkeys(facts.used["feature"]))
+    change = np.asarray(facts.used["importance"]).reshape(-1, len(names))
+    idle = [name for name, one in zip(names, change.T, strict=True) if not one.any()]
+    if not idle or len(idle) == len(names):
+        return None
+    return INFO, (
+        f"{len(idle)} of {len(names)} columns are used by nothing: permuting them changes no answer of any fold "
+        f"({listed(idle, 5)}). Leave them out (--drop), or ask why the learner cannot use them."
+    )
+
+
 RULES: Mapping[str, tuple[str, Callable[[Facts], Seen]]] = {
     "H701": ("the best candidate lies at the edge of the grid", _edge_of_grid),
     "H702": ("tuning is not shown to beat the default parameters", _tuning),
@@ -327,6 +341,7 @@ RULES: Mapping[str, tuple[str, Callable[[Facts], Seen]]] = {
     "H709": ("later blocks are worse", _later),
     "H710": ("boosting does better on the same folds", _boosting),
     "H711": ("one column alone does as well as all", _single_column),
+    "H712": ("columns that nothing uses", _unused),
 }
 
 

@@ -43,14 +43,16 @@ def build_record(
     losses: TestLosses,
     *,
     extra: Mapping[str, Outcome],
+    used: Columns | str,
     history: TestSetHistory | None,
     checks: StudyChecks,
     asked_by: Mapping[str, Any],
 ) -> StudyRecord:
     """Build the record of a finished study and its extra studies, cut to what earlier looks at its test set allow.
 
-    `asked_by` holds the call in Python or the command that asked. Slow numbers that few users ask for are left out:
-    `later_estimates` and `one_se_columns` compute them when they are shown.
+    `used` tells how much each column matters to each fold, or why that is not known; `asked_by` is the call in Python
+    or the command that asked. Slow numbers that few users ask for are left out: `later_estimates` and
+    `one_se_columns` compute them when they are shown.
     """
     task, study, options, level = question.task, outcome.study, question.options, question.level
     estimates = study_estimates(task, outcome, losses.records, level=level, options=options)
@@ -79,7 +81,7 @@ def build_record(
     if question.checks != NONE:
         own = losses.records[0]
         pairs = pairs_with(question, extra, own)
-        facts = Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs)
+        facts = Facts(question, outcome, own, no_model, candidates=made["candidates"], pairs=pairs, used=used)
         seen, summary = look_at(facts, summary)
         findings += seen
     for name, ran in extra.items():

@@ -32,6 +32,7 @@ LINEAR = ("LogisticRegression", "RidgeClassifier", "LinearSVC", "LinearDiscrimin
 
 YARDSTICKS = ("boosting", "a plain linear model", "the default parameters", "column")
 BOOSTING, PLAIN_LINEAR, DEFAULTS, COLUMN = YARDSTICKS
+BY_ALL = 'checks="all" fits it'
 
 
 class NotLooked(Exception):
@@ -49,6 +50,7 @@ class Facts:
     _: KW_ONLY
     candidates: Columns  # the table of candidates
     pairs: Mapping[str, Pair | str]  # the learner against each yardstick, or why there is no comparison
+    used: Columns | str  # how the loss of each fold changes when a column is permuted, or why that is not known
 
     @property
     def families(self) -> tuple[Family, ...]:

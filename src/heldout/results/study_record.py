@@ -107,6 +107,11 @@ class Question:
         return self.study.cells + sum(study.cells for study, _ in self.extra.values())
 
     @property
+    def asks_use(self) -> bool:
+        """Whether the columns that nothing uses are looked for, which takes the fits of the folds again."""
+        return self.yardsticks is not None and bool(self.yardsticks.studies)
+
+    @property
     def extra(self) -> dict[str, tuple[Study, Task]]:
         """The extra studies of this question by name, each with its task, in the order in which they run."""
         studies = {SPREAD: None if self.pairs is None else self.pairs.study, CURVE: self.curve}

@@ -38,7 +38,7 @@ ESCAPES = "Rows that were reordered, and changed in more than scale or columns, 
 # Findings that reveal predictions or losses of single test rows.
 FROM_TEST_LOSSES = (
     *("H104", "H302", "H303", "H305", "H306", "H307", "H308", "H309"),
-    *("H704", "H705", "H706", "H707", "H708", "H709", "H710", "H711"),
+    *("H704", "H705", "H706", "H707", "H708", "H709", "H710", "H711", "H712"),
 )
 LOOKED_BEFORE = Finding(
     code="H402",
