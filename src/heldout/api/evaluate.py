@@ -75,15 +75,11 @@ def evaluate(
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
         What is estimated, such as "auc", "logloss", "rmse" or any scorer; the first of several is ``result.risk``. None
-        takes the learner's own loss.
-    positive : label, optional
-        The class that F1, precision, recall and curves speak of, where the target has two classes.
+        takes the learner's own loss. Of two classes, `positive` is the one that F1, precision and recall speak of.
     slices : str, array, function, list or dict of them, optional
-        Subgroups whose risk is estimated too: columns of X by name, which stay features, or arrays with a label a row.
-    level : float
-        The level of the intervals.
-    seed : int
-        Decides the test splits, and whatever the learner leaves to chance.
+        Subgroups whose risk is told too: columns of X by name, which stay features, or arrays with a label a row.
+    level, seed : float, int
+        The level of the intervals; what decides the test splits, and whatever the learner leaves to chance.
     jobs : int, optional
         Worker processes; None takes every core this process may use, where the work is worth it.
     backend : "inline", "processes", "dask://host:8786" or distributed.Client, optional
@@ -92,10 +88,8 @@ def evaluate(
     journal : path, optional
         A file that keeps every finished answer, such as "study.db". The same call goes on where it was ended, or
         answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
-    progress : "auto" or bool
-        A bar for runs that last.
-    options : Options, optional
-        Less used switches.
+    progress, options : "auto" or bool, Options, optional
+        A bar for runs that last; less used switches.
 
     Returns
     -------
@@ -114,15 +108,9 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    asked: dict[str, Any] = {
-        "loss": loss,
-        "positive": positive,
-        "slices": slices,
-        "level": level,
-        "seed": seed,
-        "options": options,
-    }
-    request = Request(test=test, roles=roles, **asked)
+    request = Request(
+        test=test, roles=roles, loss=loss, positive=positive, slices=slices, level=level, seed=seed, options=options
+    )
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)
