@@ -77,7 +77,7 @@ def test_a_kernel_that_is_wrong_at_test_level_alone_is_always_found(
     right = study(learner, y, seed=seed, options=ho.Options(rules={kernel: False}))
     wrong_where(monkeypatch, kernel, at_test_level)
     result = study(learner, y, seed=seed)
-    assert [finding.code for finding in result.findings if finding.code != "H301"] == ["H205"]
+    assert [finding.code for finding in result.findings if finding.code < "H7" and finding.code != "H301"] == ["H205"]
     assert np.array_equal(result.predictions["predict"], right.predictions["predict"])
     assert result.risk.value == right.risk.value
     assert result.choices.equals(right.choices)
@@ -97,7 +97,7 @@ def test_choices_that_saw_a_wrong_kernel_are_made_again(jobs: int, monkeypatch: 
 
     monkeypatch.setattr(checked_cells, "pools_of", tests_alone)
     result = study(learner, jobs=jobs)
-    assert [finding.code for finding in result.findings] == ["H205"]
+    assert [finding.code for finding in result.findings if finding.code < "H7"] == ["H205"]
     assert result.choices.equals(right.choices)
     assert np.array_equal(result.predictions["predict"], right.predictions["predict"])
     assert {line.rule for line in result.plan.lines} == {"brute force"}
@@ -115,7 +115,7 @@ def test_answers_of_others_are_not_computed_again(monkeypatch: pytest.MonkeyPatc
     learner = ho.Tuned({"ridge": (Ridge(), ALPHAS), "forest": (forest, {"max_depth": [1, 2]})}, validation=ho.KFold(4))
     wrong_where(monkeypatch, "ridge", at_test_level)
     result = study(learner)
-    assert [finding.code for finding in result.findings] == ["H205"]
+    assert [finding.code for finding in result.findings if finding.code < "H7"] == ["H205"]
     assert len(fits) == 5 * 4 * 2  # and none in a test fold, where ridge is chosen
 
 
@@ -222,7 +222,7 @@ def test_a_failure_at_test_level_goes_on_from_a_journal(
     again = study(learner, y, journal=tmp_path / "study.db")
     assert again.journal is not None
     assert again.journal.computed == 0
-    assert [finding.code for finding in again.findings] == ["H205"]
+    assert [finding.code for finding in again.findings if finding.code < "H7"] == ["H205"]
     assert again.record.plan["checks"] == first.record.plan["checks"]
     assert np.array_equal(again.predictions["predict"], first.predictions["predict"])
 
@@ -242,7 +242,7 @@ def test_wrong_answers_of_an_interrupted_study_are_found_when_it_goes_on(
         study(Ridge(), journal=tmp_path / "study.db")
     monkeypatch.undo()
     result = study(Ridge(), journal=tmp_path / "study.db")
-    assert [finding.code for finding in result.findings] == ["H205"]
+    assert [finding.code for finding in result.findings if finding.code < "H7"] == ["H205"]
 
 
 @pytest.mark.parametrize("race", [None, "exact"])
