@@ -62,8 +62,8 @@ def run_checks(table: Table, *, ignore: frozenset[str] = frozenset(), lenient: b
             missed.setdefault(code, f"the check failed by {type(error).__name__}: {error}")
             return []
 
-    def found(code: str, find: Callable[..., list[Trap]], *asked: Any) -> list[Trap]:
-        own: list[Trap] = look(code, find, *asked)
+    def found(code: str, find: Callable[..., list[Trap]], columns: Sequence[Column], *asked: Any) -> list[Trap]:
+        own: list[Trap] = look(code, find, table, columns, *asked) if columns else []
         traps.extend(own)
         return own
 
@@ -74,38 +74,38 @@ def run_checks(table: Table, *, ignore: frozenset[str] = frozenset(), lenient: b
             suspects[code] = suspects[code][: table.whole_columns] if code in _ONE_BY_ONE else []
             missed.setdefault(code, f"{len(suspects[code])} of {asked} columns were looked up in all rows; {COSTLY}")
     task, every = table.task, table.columns
-    constants = found("H610", find_constants, table, suspects["H610"])
-    copies = found("H605", find_copies, table, suspects["H605"])
-    identifiers = found("H603", find_identifiers, table, suspects["H603"])
+    constants = found("H610", find_constants, suspects["H610"])
+    copies = found("H605", find_copies, suspects["H605"])
+    identifiers = found("H603", find_identifiers, suspects["H603"])
     telling = without(every, identifiers)
     explained = [*identifiers, *constants, *copies]
     left = without(every, explained)
-    grouped = found("H606", find_groups, table, without(suspects["H606"], explained), left)
-    encoded = found("H615", find_encoded, table, without(suspects["H615"], explained))
+    grouped = found("H606", find_groups, without(suspects["H606"], explained), left)
+    encoded = found("H615", find_encoded, without(suspects["H615"], explained))
     honest = without(left, [*grouped, *encoded])
-    found("H604", find_giveaways, table, without(suspects["H604"], [*explained, *grouped, *encoded]), honest)
-    dates = found("H607", find_dates, table, suspects["H607"])
+    found("H604", find_giveaways, without(suspects["H604"], [*explained, *grouped, *encoded]), honest)
+    dates = found("H607", find_dates, suspects["H607"])
     dated = any(trap.severity == WARNING for trap in dates)
     by = next((trap.columns[0] for trap in grouped if trap.severity == WARNING), None)
-    found("H608", find_row_order, table, dated, by)
-    rotated = found("H614", find_rotated, table, suspects["H614"])
-    found("H612", find_scaled, table, without(suspects["H612"], rotated))
-    found("H613", find_imputed, table, suspects["H613"])
-    found("H611", find_telling_gaps, table, suspects["H611"])
-    found("H101", find_rare_classes, table)
+    traps += look("H608", find_row_order, table, dated, by)
+    rotated = found("H614", find_rotated, suspects["H614"])
+    found("H612", find_scaled, without(suspects["H612"], rotated))
+    found("H613", find_imputed, suspects["H613"])
+    found("H611", find_telling_gaps, suspects["H611"])
+    traps += [] if "H101" in ignore else look("H101", find_rare_classes, table)
     same, near = np.arange(task.size), list[NearRows]()
     if "H601" not in ignore:
         same = look("H601", same_rows, table, telling)
-        found("H601", find_same_rows, table, same, identifiers, telling)
+        traps += look("H601", find_same_rows, table, same, identifiers, telling)
     if "H602" not in ignore and table.affords(cost_of_near_rows(table)):
         near = look("H602", near_rows, table, telling)
-        found("H602", find_near_rows, table, near)
+        traps += look("H602", find_near_rows, table, near)
     elif "H602" not in ignore:
         missed["H602"] = COSTLY
     if table.held is None:
         missed["H609"] = NOT_DRAWN
     elif "H609" not in ignore and table.affords(COST_OF_DRIFT):
-        found("H609", find_drift, table, telling)
+        found("H609", find_drift, telling)
     else:
         missed.setdefault("H609", COSTLY)
     missed |= {"H606": GROUPED} if task.groups is not None else {}

@@ -11,12 +11,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.audit.check_table import MOST_STEPS, Column, Floats, Table, in_blocks
-from heldout.audit.traps.fitted_on_all_rows import is_centred, moments, scalings
+from heldout.audit.check_table import MOST_STEPS, Codes, Column, Floats, Table, in_blocks
 
 Mask = NDArray[np.bool_]
 _ROUGH = 1.2  # of the mean squared step between sorted neighbours, over the variance; 2 for an unrelated target
 _SKILL = 0.85  # of levels; a column that gives the target away has 0.9
+_EXACT = 1e-9
+DIGITS = 1e-6  # how near the mean is to 0 and the deviation to 1; files are rounded
+NEAR = 8.0  # standard errors that a sample of the rows may be away
+WAYS = STANDARD, NORMED, ROBUST, RANGED = (
+    "mean 0 and standard deviation 1",
+    "mean 0 and norm 1",
+    "median 0 and quartiles 1 apart",
+    "the range from 0 to 1",
+)
 
 
 def screen(table: Table) -> dict[str, list[Column]]:
@@ -59,18 +67,18 @@ def _screen_block(table: Table, columns: Sequence[Column]) -> Iterator[tuple[str
     rough = np.full(len(columns), np.inf)  # for the one output that is nearest
     gives = np.zeros(len(columns), dtype=bool)
     if fine.any():
-        rough[fine], gives[fine] = _roughness(table.responses, order[fine], present[fine])
+        rough[fine], gives[fine] = roughness(table.responses, order[fine], present[fine])
     level = ~fine & ~text & varied
     steps = np.zeros(len(columns), dtype=bool)
     if level.any():
         category = kinds[level] == "category"
-        gives[level], steps[level] = _levels(table, order[level], starts[level], present[level], category)
+        gives[level], steps[level] = spread_in_levels(table, order[level], starts[level], present[level], category)
     speaks = number | ((kinds == "category") & (distinct <= MOST_STEPS * present))
     yield "H604", gives & speaks & varied & (present >= max(30, 0.05 * n))
     yield "H605", (rough <= _ROUGH) | steps if table.responses_are_all else ~text & varied
 
 
-def _starts(values: Floats, present: NDArray[np.intp]) -> Mask:
+def _starts(values: Floats, present: Codes) -> Mask:
     """Return where each different value begins in sorted rows, and where the missing ones do, or the row's end."""
     c, n = values.shape
     starts = np.ones((c, n + 1), dtype=bool)
@@ -80,7 +88,46 @@ def _starts(values: Floats, present: NDArray[np.intp]) -> Mask:
     return starts
 
 
-def _roughness(responses: Floats, order: NDArray[np.intp], present: NDArray[np.intp]) -> tuple[Floats, Mask]:
+def moments(numbers: Floats, present: Codes) -> tuple[Floats, Floats]:
+    """Return the mean and standard deviation of each row of numbers, without missing values."""
+    if (present == numbers.shape[1]).all():
+        return numbers.mean(axis=1), numbers.std(axis=1)
+    count = np.maximum(present, 1)
+    mean = np.nansum(numbers, axis=1) / count
+    return mean, np.sqrt(np.nansum((numbers - mean[:, None]) ** 2, axis=1) / count)
+
+
+def is_centred(of: tuple[Floats, Floats], present: Codes, *, sampled: bool) -> NDArray[np.bool_]:
+    """Return which means are 0, by the moments of all rows; in a sample, which may be."""
+    mean, deviation = of
+    return np.asarray(np.abs(mean) <= deviation * (NEAR / np.sqrt(np.maximum(present, 1)) if sampled else DIGITS))
+
+
+def scalings(ordered: Floats, present: Codes, of: tuple[Floats, Floats], *, sampled: bool) -> Codes:
+    """Return the place in WAYS of the scaling that sorted columns show, -1 for none; in a sample, one they may show.
+
+    `of` are their moments.
+    """
+    rows, last, count = np.arange(len(ordered)), np.maximum(present - 1, 0), np.maximum(present, 2)
+    units = (of[1], of[1] * np.sqrt(count / (count - 1)))
+    unit = sampled | (np.min([np.abs(one - 1) for one in units], axis=0) <= DIGITS)
+    normed = np.abs(of[1] * np.sqrt(count) - 1) <= DIGITS
+    centred = is_centred(of, present, sampled=sampled)
+    low, middle, high = (_quantile(ordered, share * last, last) for share in (0.25, 0.5, 0.75))
+    near = NEAR / np.sqrt(count) if sampled else _EXACT
+    robust = (np.abs(middle) <= near) & (np.abs(high - low - 1) <= near)
+    first, final = ordered[:, 0], ordered[rows, last]
+    ranged = (first >= 0) & (final <= 1) & (sampled | ((first == 0) & (final == 1)))
+    return np.select([centred & unit, centred & normed, ranged, robust], [0, 1, 3, 2], -1)
+
+
+def _quantile(ordered: Floats, at: Floats, last: Codes) -> Floats:
+    rows, below = np.arange(len(ordered)), np.floor(at).astype(np.intp)
+    low, high = ordered[rows, below], ordered[rows, np.minimum(below + 1, last)]
+    return np.asarray(low + (at - below) * (high - low))
+
+
+def roughness(responses: Floats, order: Codes, present: Codes) -> tuple[Floats, Mask]:
     """Return how much the target steps between sorted neighbours, least of all outputs; and where that is small in all.
 
     A mean over neighbours that explains 0.9 of the target leaves steps of at most 0.82 of its variance.
@@ -103,9 +150,7 @@ def _roughness(responses: Floats, order: NDArray[np.intp], present: NDArray[np.i
     return least, steps <= _ROUGH * spreads
 
 
-def _levels(
-    table: Table, order: NDArray[np.intp], starts: Mask, present: NDArray[np.intp], category: Mask
-) -> tuple[Mask, Mask]:
+def spread_in_levels(table: Table, order: Codes, starts: Mask, present: Codes, category: Mask) -> tuple[Mask, Mask]:
     """Return which columns of few values may give the target away, and which may be it, in other words or in steps."""
     c, n = order.shape
     first = np.flatnonzero(starts[:, :n])

@@ -331,8 +331,8 @@ def test_a_screen_leaves_out_no_column_that_a_check_reports(
     def all_of(columns: Any) -> Any:
         return np.ones(len(columns), dtype=bool)
 
-    monkeypatch.setattr("heldout.audit.screens._roughness", lambda _, order, *__: (np.zeros(len(order)), all_of(order)))
-    monkeypatch.setattr("heldout.audit.screens._levels", lambda _, order, *__: (all_of(order), all_of(order)))
+    monkeypatch.setattr("heldout.audit.screens.roughness", lambda _, order, *__: (np.zeros(len(order)), all_of(order)))
+    monkeypatch.setattr("heldout.audit.screens.spread_in_levels", lambda _, order, *__: (all_of(order), all_of(order)))
     assert list(map(str, ho.check(**data, most_rows=rows).findings)) == list(map(str, screened.findings))
 
 

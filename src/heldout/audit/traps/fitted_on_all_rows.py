@@ -7,18 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.audit.check_table import Codes, Column, Floats, Table, in_blocks
+from heldout.audit.check_table import Column, Floats, Table, in_blocks
+from heldout.audit.screens import RANGED, WAYS, is_centred, moments, scalings
 from heldout.audit.trap import ERROR, INFO, WARNING, Trap, plural, shown
 
 _EXACT = 1e-9
-DIGITS = 1e-6  # how near the mean is to 0 and the deviation to 1; files are rounded
-NEAR = 8.0  # standard errors that a sample of the rows may be away
-WAYS = STANDARD, NORMED, ROBUST, RANGED = (
-    "mean 0 and standard deviation 1",
-    "mean 0 and norm 1",
-    "median 0 and quartiles 1 apart",
-    "the range from 0 to 1",
-)
 
 
 def find_scaled(table: Table, columns: Sequence[Column]) -> list[Trap]:
@@ -36,45 +29,6 @@ def find_scaled(table: Table, columns: Sequence[Column]) -> list[Trap]:
             seen = f"Over all rows {plural(len(names), 'column has', 'columns have')} {WAYS[way]}: {shown(names)}."
             traps.append(Trap(code="H612", severity=INFO, seen=seen, columns=tuple(names)))
     return traps
-
-
-def moments(numbers: Floats, present: Codes) -> tuple[Floats, Floats]:
-    """Return the mean and standard deviation of each row of numbers, without missing values."""
-    if (present == numbers.shape[1]).all():
-        return numbers.mean(axis=1), numbers.std(axis=1)
-    count = np.maximum(present, 1)
-    mean = np.nansum(numbers, axis=1) / count
-    return mean, np.sqrt(np.nansum((numbers - mean[:, None]) ** 2, axis=1) / count)
-
-
-def is_centred(of: tuple[Floats, Floats], present: Codes, *, sampled: bool) -> NDArray[np.bool_]:
-    """Return which means are 0, by the moments of all rows; in a sample, which may be."""
-    mean, deviation = of
-    return np.asarray(np.abs(mean) <= deviation * (NEAR / np.sqrt(np.maximum(present, 1)) if sampled else DIGITS))
-
-
-def scalings(ordered: Floats, present: Codes, of: tuple[Floats, Floats], *, sampled: bool) -> Codes:
-    """Return the place in WAYS of the scaling that sorted columns show, -1 for none; in a sample, one they may show.
-
-    `of` are their moments.
-    """
-    rows, last, count = np.arange(len(ordered)), np.maximum(present - 1, 0), np.maximum(present, 2)
-    units = (of[1], of[1] * np.sqrt(count / (count - 1)))
-    unit = sampled | (np.min([np.abs(one - 1) for one in units], axis=0) <= DIGITS)
-    normed = np.abs(of[1] * np.sqrt(count) - 1) <= DIGITS
-    centred = is_centred(of, present, sampled=sampled)
-    low, middle, high = (_quantile(ordered, share * last, last) for share in (0.25, 0.5, 0.75))
-    near = NEAR / np.sqrt(count) if sampled else _EXACT
-    robust = (np.abs(middle) <= near) & (np.abs(high - low - 1) <= near)
-    first, final = ordered[:, 0], ordered[rows, last]
-    ranged = (first >= 0) & (final <= 1) & (sampled | ((first == 0) & (final == 1)))
-    return np.select([centred & unit, centred & normed, ranged, robust], [0, 1, 3, 2], -1)
-
-
-def _quantile(ordered: Floats, at: Floats, last: Codes) -> Floats:
-    rows, below = np.arange(len(ordered)), np.floor(at).astype(np.intp)
-    low, high = ordered[rows, below], ordered[rows, np.minimum(below + 1, last)]
-    return np.asarray(low + (at - below) * (high - low))
 
 
 FEWEST_FILLED, LEAST_SHARE = 5, 0.005

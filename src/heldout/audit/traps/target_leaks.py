@@ -28,22 +28,17 @@ def find_giveaways(table: Table, columns: Sequence[Column], others: Sequence[Col
     good = {name: skill for name, skill in skills.items() if skill.low >= ALONE}
     if not good:
         return []
-    doubtful = any(skill.low < NEARLY for skill in good.values())
-    affordable = table.affords(_FIT_OF_OTHERS * table.responses.shape[1])
-    together = _skill_of_others(table, others, good) if doubtful and affordable else None
+    together = _skill_of_others(table, others, good) if any(skill.low < NEARLY for skill in good.values()) else 0.0
     return [trap for name, skill in good.items() if (trap := _giveaway(name, skill, together)) is not None]
 
 
-def _giveaway(name: str, skill: Skill, others: float | None) -> Trap | None:
+def _giveaway(name: str, skill: Skill, others: float) -> Trap | None:
     beside = ""
     severity = ERROR if skill.low >= FULLY else WARNING
     if skill.low < NEARLY:
-        if others is not None and others >= HALF * skill.value:
+        if others >= HALF * skill.value:
             return None
-        if others is None:
-            severity, beside = INFO, "; what the other columns explain together was not looked at"
-        else:
-            beside = f", and all other columns together {_percent(max(others, 0.0))}"
+        beside = f", and all other columns together {_percent(max(others, 0.0))}"
     explained = _percent(skill.value)
     seen = f"Column {name!r} alone explains {explained} of the target{beside}."
     evidence = {"explained": skill.value, "low": skill.low}
@@ -51,19 +46,27 @@ def _giveaway(name: str, skill: Skill, others: float | None) -> Trap | None:
 
 
 def _skill_of_others(table: Table, others: Sequence[Column], good: Collection[str]) -> float:
-    """Return the R² of all other columns together, by boosting on one half of the rows and testing on the other."""
+    """Return the R² of all other columns together, by fitting on one half of the rows and testing on the other.
+
+    The fit is boosting, or least squares on ranks where boosting is not afforded.
+    """
     from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.linear_model import LinearRegression
 
     columns = [c for c in others if c.name not in good and c.kind in ("number", "category") and c.distinct > 1]
     if not columns:
         return 0.0
     rows = slice(0, _ROWS_OF_OTHERS)  # the rows of a table stand in a random order
-    X = np.column_stack([column.numbers[rows] for column in columns[:_MOST_OTHERS]])
+    boosted = table.affords(_FIT_OF_OTHERS * table.responses.shape[1])
+    columns = columns[:_MOST_OTHERS]
+    X = np.column_stack([column.numbers[rows] if boosted else column.codes[rows] for column in columns])
     Y = table.responses[rows]
     half = len(Y) // 2
     lost = base = 0.0
     for output in Y.T:
-        model: Any = HistGradientBoostingRegressor(max_iter=60, min_samples_leaf=10, random_state=table.seed)
+        model: Any = LinearRegression()
+        if boosted:
+            model = HistGradientBoostingRegressor(max_iter=60, min_samples_leaf=10, random_state=table.seed)
         predicted: Floats = model.fit(X[:half], output[:half]).predict(X[half:])
         lost += float(((output[half:] - predicted) ** 2).sum())
         base += float(((output[half:] - output[:half].mean()) ** 2).sum())
