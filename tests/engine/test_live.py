@@ -25,7 +25,17 @@ from heldout.engine.progress import Progress
 from heldout.journal.study_journal import JournalUse
 
 SLOW = Path(__file__).parents[1] / "fixtures" / "slow_study.py"
-WORDS = {"learner": ["Ridge()"], "test": "5-fold", "rows": 60, "columns": 3, "fingerprint": "ab", "candidates": 1}
+WORDS = {
+    "learner_words": "ridge",
+    "test": "5-fold",
+    "rows": 60,
+    "columns": 3,
+    "fingerprint": "ab",
+    "candidates": 1,
+    "name": None,
+    "target": "price",
+    "source": "orders.csv",
+}
 HOSTILE = "</script>\u202e[/red]\x1b[31m\n$\\frac{$\ud800"
 
 
@@ -34,8 +44,8 @@ def journal(tmp_path: Path) -> Path:
     return tmp_path / "study.db"
 
 
-def use_of(journal: Path, learner: str = "Ridge()") -> JournalUse:
-    return JournalUse(path=str(journal), study=bytes(range(16)), words={**WORDS, "learner": [learner]})
+def use_of(journal: Path, learner: str = "ridge") -> JournalUse:
+    return JournalUse(path=str(journal), study=bytes(range(16)), words={**WORDS, "learner_words": learner})
 
 
 def within(seconds: float, check: Any) -> Any:
@@ -78,7 +88,7 @@ def test_a_running_study_tells_how_far_it_is_and_takes_the_file_away(journal: Pa
     program = start(journal, 61, 0.03, 20, holds=(10, 25))
     first = within(60, lambda: (now := read_live(journal)) and now.done and now)
     assert (first.pid, first.host, first.stopped) == (program.pid, socket.gethostname(), None)
-    assert first.words["learner"] == "Sleeper(fails_from=20)"
+    assert first.words["learner"] == "tuned Sleeper"
     assert (first.words["rows"], first.words["columns"], first.words["candidates"]) == (60, 3, 30)
     assert (first.stage, first.total) == (1, 61)
     assert 0 < first.done < 61

@@ -89,11 +89,8 @@ def evaluate(
         Subgroups whose risk is told too: columns of X by name, which stay features, or arrays with a label a row.
     level, seed : float, int
         The level of the intervals; what decides the test splits, and whatever the learner leaves to chance.
-    jobs : int, optional
-        Worker processes; None takes every core this process may use, where the work is worth it.
-    backend : "inline", "processes", "dask://host:8786" or distributed.Client, optional
-        Where the fits are done. None decides by how long they take, here or on local processes; the numbers are the
-        same everywhere.
+    jobs, backend : int; "inline", "processes", "dask://host:8786" or distributed.Client, optional
+        Worker processes, and where the fits are done. None decides by how long they take. It changes no number.
     journal : path, optional
         A file that keeps every finished answer, such as "study.db", for the same call and larger ones: docs/journal.md.
     checks, ignore : "quick", "all" or "none", and numbers of findings to leave out
@@ -111,11 +108,9 @@ def evaluate(
     --------
     >>> import heldout as ho
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> result = ho.evaluate(DecisionTreeClassifier(max_depth=2, random_state=0), X, y, test=ho.KFold(5))
+    >>> result = ho.evaluate("tree", *load_iris(return_X_y=True), test=ho.KFold(5))
     >>> result.risk.estimand
-    'expected zero-one risk of the learner trained on 120 rows, at the class shares of the sample'
+    'expected zero-one risk of the tuned learner trained on 120 rows, at the class shares of the sample'
     """
     bar = open_progress(progress)
     if journal is not None and is_stream(X):
