@@ -101,7 +101,7 @@ def test_a_running_study_moves_and_ends_with_a_link_and_no_page_is_loaded_again(
     index.evaluate("window.__same = true")
     program = start(141, 0.04, 60)
     index.locator("#running").wait_for(state="visible")
-    assert "Sleeper(" in index.locator("#running").inner_text()
+    assert "tuned Sleeper" in index.locator("#running").inner_text()
     index.locator("[data-more]").wait_for(state="visible")  # a study that the list does not have yet
     listed = tab()
     row = listed.locator("#studies tbody tr").first
@@ -154,11 +154,11 @@ def test_the_list_sorts_by_numbers(tab: Any):
     values = "cells => cells.map(cell => cell.dataset.value).filter(value => value !== undefined).map(Number)"
     heading.get_by_role("button").click()
     assert heading.get_attribute("aria-sort") == "ascending"
-    risks = page.locator("#studies tbody tr td:nth-child(3)").evaluate_all(values)
+    risks = page.locator("#studies tbody tr td:nth-child(4)").evaluate_all(values)
     assert len(risks) >= 3
     assert risks == sorted(risks)
     heading.get_by_role("button").click()
-    assert page.locator("#studies tbody tr td:nth-child(3)").evaluate_all(values) == sorted(risks, reverse=True)
+    assert page.locator("#studies tbody tr td:nth-child(4)").evaluate_all(values) == sorted(risks, reverse=True)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])

@@ -22,7 +22,7 @@ from heldout.cli.completion import LEARNERS
 from heldout.cli.main import main
 from heldout.cli.options import Question
 from heldout.data.read_table import read_table
-from heldout.task.target import target_kind
+from heldout.data.target_kind import target_kind
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_numbers_equal_the_library_call(iris: str) -> None:
         validation=ho.Holdout(0.25),
         random_state=7,
     )
-    result = ho.evaluate(learner, frame, "species", test=ho.KFold(3), seed=7, level=0.9, jobs=1)
+    result = ho.evaluate(learner, iris, "species", test=ho.KFold(3), seed=7, level=0.9, jobs=1)
     assert without_time(said) == without_time(json.loads(json.dumps(result.summary())))
     assert said["risk"]["value"] < 0.2
     assert said["about"]["families"] == ["knn", "tree", "dummy"]
@@ -258,7 +258,7 @@ def test_no_file_and_no_columns_left(iris: str, tmp_path: Path) -> None:
     assert (done.exit_code, "No column of 'y.csv' is left" in done.stderr) == (2, True)
     pd.DataFrame({"y": [1.5, 2.5], "x": [1, np.inf]}).to_csv(tmp_path / "x.csv", index=False)
     assert (
-        "Column 'x' of 'x.csv' holds infinite numbers (row 1)" in run("explain", str(tmp_path / "x.csv"), "-ty").stderr
+        "Column 'x' of 'x.csv' holds infinite numbers (line 3)" in run("explain", str(tmp_path / "x.csv"), "-ty").stderr
     )
 
 

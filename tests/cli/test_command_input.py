@@ -80,7 +80,7 @@ def test_types_that_are_given_win(visits: str) -> None:
         (["--type", "zip=categ"], "There is no type 'categ' of columns. Did you mean 'category'"),
         (["--type", "zip"], "write COLUMN=TYPE, as in zip=category"),
         (["--type", "zip=text", "--type", "zip=date"], "--type zip is given twice"),
-        (["--type", "age=number"], "'?' in row 3 is no number"),
+        (["--type", "age=number"], "'?' in line 5 is no number"),
         (["-l", "ridge", "--space", "ridge.alhpa=1"], "'ridge' has no parameter 'alhpa'. Did you mean 'alpha'?"),
         (["-l", "ridge", "--space", "knn.n_neighbors=1"], "--space knn: this learner does not compete"),
         (["-l", "ridge", "--space", "ridge.alpha=log:0:1:2"], "a log range begins above 0"),

@@ -94,7 +94,7 @@ def test_a_number_of_folds_is_no_file_that_is_read(houses: pd.DataFrame) -> None
 def test_amounts_with_a_text_among_them_are_no_classes(houses: pd.DataFrame) -> None:
     mixed = houses.assign(price=[*houses["price"][:-1].map(str), "n/k"])
     mixed.to_csv("houses.csv", index=False)
-    assert "The target 'price' holds numbers and, in row 39, the text 'n/k'." in error_of("evaluate", *HOUSES)
+    assert "The target 'price' holds numbers and, in line 41, the text 'n/k'." in error_of("evaluate", *HOUSES)
 
 
 def test_words_for_the_shell_are_exact_and_harmless() -> None:
@@ -207,19 +207,19 @@ def test_numbers_past_64_bits_are_names_and_not_amounts(houses: pd.DataFrame) ->
 
 
 def test_a_target_of_texts_that_never_repeat_is_no_target(houses: pd.DataFrame) -> None:
-    houses.assign(price=[f"1,{row + 100}.50" for row in range(40)]).to_csv("thousands.csv", index=False)
+    houses.assign(price=[f"1,{row + 100}.50 kg" for row in range(40)]).to_csv("thousands.csv", index=False)
     for command in ("evaluate", "check"):
         told = " ".join(error_of(command, "thousands.csv", "--target", "price").split())
-        assert "The target 'price' is text ('1,100.50'), and no two rows have the same" in told
-        assert "write them as plain numbers" in told
+        assert "The target 'price' is text ('1,100.50 kg'), and no two rows have the same" in told
+        assert "If these are amounts, --type price=number says which is no number." in told
 
 
 def test_an_infinite_target_is_refused_in_one_line(houses: pd.DataFrame) -> None:
     houses.assign(price=[np.inf, *range(39)]).to_csv("endless.csv", index=False)
-    assert "The target is infinite in row 0" in error_of("check", "endless.csv", "--target", "price")
+    assert "The target is infinite in line 2" in error_of("check", "endless.csv", "--target", "price")
 
 
 def test_a_line_with_too_many_fields_is_named_with_the_way_out() -> None:
     Path("ragged.csv").write_text("price,area\n1,2\n3,4,5\n")
     told = " ".join(error_of("evaluate", "ragged.csv", "--target", "price").split())
-    assert "Expected 2 fields in line 3, saw 3. Correct that line; a text with ','" in told
+    assert "Line 3 of 'ragged.csv' has 3 fields, and the header names 2. Correct that line; a text with ','" in told

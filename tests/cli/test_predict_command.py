@@ -132,7 +132,7 @@ def test_unlike_rows_are_noted_and_missing_texts_are_those_of_training(folder: P
     assert "Values of 'petal width (cm)' are missing in 'gap.csv'" in done.stderr
     done = run("predict", str(folder / "iris.skops"), str(tmp_path / "gap.csv"), "--missing", "NA")
     assert (
-        "Column 'petal width (cm)' of 'gap.csv' holds '?' in row 4, but the model learned from numbers" in done.stderr
+        "Column 'petal width (cm)' of 'gap.csv' holds '?' in line 6, but the model learned from numbers" in done.stderr
     )
 
 

@@ -49,7 +49,7 @@ def test_every_study_gets_its_page_and_the_list_leads_to_them(journal: Path):
     reader = JournalReader(journal)
     page = render_page(reader.summary(reader.contents().studies[0].key))
     assert Path(f"pages/study-{first}.html").read_text() == page
-    assert "SVR()" in done.stdout
+    assert "SVR" in done.stdout
     assert done.stdout.splitlines()[-1] == "report      pages/index.html"
     assert journal.read_bytes() == before
 
@@ -70,7 +70,7 @@ def test_the_list_as_json_is_all_that_is_told_and_writes_nothing(journal: Path):
     found = json.loads(done.stdout)
     assert found["kind"] == "index"
     assert [one["key"] for one in found["studies"]] == keys(journal)[::-1]
-    assert [one["learner"] for one in found["studies"]] == ["Ridge()", "SVR()"]
+    assert [one["learner"] for one in found["studies"]] == ["Ridge", "SVR"]
     assert all(one["risk"]["loss"] == "squared" for one in found["studies"])
     assert os.listdir() == ["genes.db"]
     with_pages = run("--all", "genes.db", "--json", "--out", "pages")
@@ -85,8 +85,8 @@ def test_without_names_it_is_the_journal_and_the_folder_of_the_working_folder(jo
     assert done.exit_code == 0
     assert Path(".heldout/report/index.html").exists()
     assert [line.split("  ")[1:3] for line in done.stdout.splitlines()] == [
-        ["finished", "Ridge()"],
-        ["finished", "SVR()"],
+        ["finished", "Ridge"],
+        ["finished", "SVR"],
     ]
 
 

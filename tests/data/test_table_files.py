@@ -183,9 +183,9 @@ def test_types_that_the_user_gives(tmp_path: Path) -> None:
 
 def test_types_that_cannot_be_are_refused_with_the_value(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("size,day\n1,x\ntwo,y\n")
-    with pytest.raises(ColumnError, match=r"'size' of 'a\.csv'.*'two' in row 1 is no number"):
+    with pytest.raises(ColumnError, match=r"'size' of 'a\.csv'.*'two' in line 3 is no number"):
         read_table(tmp_path / "a.csv", types={"size": "number"})
-    with pytest.raises(ColumnError, match=r"'day'.*'x' in row 0 is no date"):
+    with pytest.raises(ColumnError, match=r"'day'.*'x' in line 2 is no date"):
         read_table(tmp_path / "a.csv", types={"day": "date"})
     with pytest.raises(ColumnError, match=r"no such column.*Did you mean 'size'"):
         read_table(tmp_path / "a.csv", types={"sizes": "number"})

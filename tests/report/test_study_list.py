@@ -24,6 +24,9 @@ MADE = "2026-01-09T00:00:00+00:00"
 def study(number: int, **changes: Any) -> StudyRow:
     words = {
         "learner": ["Ridge()"],
+        "learner_words": "tuned ridge",
+        "target": "price",
+        "source": "orders.csv",
         "candidates": 3,
         "test": "5-fold, shuffled",
         "rows": 60,
@@ -70,7 +73,10 @@ def test_a_study_tells_what_it_asked_and_what_it_found():
         "key": "010101010101",
         "kind": "result",
         "state": "finished",
-        "learner": "Ridge()",
+        "learner": "tuned ridge",
+        "name": None,
+        "target": "price",
+        "source": "orders.csv",
         "candidates": 3,
         "test": "5-fold, shuffled",
         "rows": 60,
@@ -91,7 +97,7 @@ def test_a_study_tells_what_it_asked_and_what_it_found():
         "started": "2026-01-01T10:00:00+00:00",
         "ended": "2026-01-01T11:00:00+00:00",
         "seconds": 2.5,
-        "page": "study-010101010101.html",
+        "page": "price-010101010101.html",
         "note": "",
         "part_of": None,
     }
@@ -121,7 +127,7 @@ def test_without_a_summary_the_way_to_one_is_told():
     assert one["note"] == (
         "No summary is kept. Run the same command again: it answers from the journal at once, and keeps it."
     )
-    (other,) = index([study(1)], [summary(1, version=99)])["studies"]
+    (other,) = index([study(1)], [summary(1, version=SHOWN_VERSION + 1)])["studies"]
     assert other["page"] is None
     assert other["note"].startswith("Its summary was kept by another version of heldout.")
 
@@ -180,7 +186,7 @@ def test_a_comparison_is_listed_and_its_studies_lead_to_it():
     assert (first["page"], first["ended"]) == ("study-090909090909.html", "2026-01-08T00:00:00+00:00")
     assert [one["part_of"] for one in rest] == ["090909090909", "090909090909"]
     assert first["part_of"] is None
-    later = index([study(1), study(2)], [summary(9, **head, version=99)])
+    later = index([study(1), study(2)], [summary(9, **head, version=SHOWN_VERSION + 1)])
     assert [(one["part_of"], one["page"]) for one in later["studies"]] == [(None, None)] * 3
 
 
@@ -203,18 +209,18 @@ def shown(found: dict[str, Any], width: int = 100) -> str:
 def test_a_terminal_shows_a_line_a_study():
     rows = [study(1), study(2, state="unfinished", ended=None)]
     text = shown(index(rows, [summary(1)], damaged=("studies/3",)))
-    assert "2026-01-02 10:00  unfinished  Ridge()  –" in text
-    assert "2026-01-01 11:00  finished    Ridge()  squared 0.25 (0.1 to ∞)" in text
+    assert "2026-01-02 10:00  unfinished  price from orders.csv  tuned ridge  –" in text
+    assert "2026-01-01 11:00  finished    price from orders.csv  tuned ridge  squared 0.25 (0.1 to ∞)" in text
     assert "Left out, since damaged: studies/3." in text
     assert short_studies(index(rows, [summary(1)])).splitlines() == [
-        "020202020202  unfinished  Ridge()  –",
-        "010101010101  finished  Ridge()  squared 0.25 (0.1 to ∞)",
+        "020202020202  unfinished  price from orders.csv  tuned ridge  –",
+        "010101010101  finished  price from orders.csv  tuned ridge  squared 0.25 (0.1 to ∞)",
     ]
     assert "No study is in /data/j.db." in shown(index([]))
 
 
 def test_no_text_acts_on_a_terminal_or_stretches_it():
-    hostile = study(1, words={"learner": [HOSTILE], "test": HOSTILE}, state=HOSTILE[:20])
+    hostile = study(1, words={"learner_words": HOSTILE, "name": HOSTILE, "test": HOSTILE}, state=HOSTILE[:20])
     risk = {"loss": HOSTILE, "value": 0.5, "low": None, "high": None, "level": None}
     found = index([hostile], [summary(1, risk=risk, kind="result")])
     found["studies"][0]["test"] = found["studies"][0]["test"][:60]

@@ -38,7 +38,8 @@ ATTRIBUTES = words(
 def entry(number: int, **changes: Any) -> dict[str, Any]:
     key = f"{number:02x}" * 6
     risk = {"value": 0.25, "low": 0.125, "high": "inf", "level": 0.95, "loss": "squared", "answer": None}
-    made: dict[str, Any] = {"key": key, "kind": "result", "state": "finished", "learner": "Ridge()", "candidates": 3}
+    made: dict[str, Any] = {"key": key, "kind": "result", "state": "finished", "learner": "ridge", "candidates": 3}
+    made |= {"name": None, "target": "price", "source": "orders.csv"}
     made |= {"test": "5-fold", "rows": 1234, "columns": 3, "fingerprint": "abcdef0123456789", "best": None}
     made |= {"risk": {**risk, "method": "t", "guarantee": "exact"}, "findings": {"error": 0, "warning": 2, "info": 1}}
     made |= {"started": "2026-01-02T10:00:00+00:00", "ended": "2026-01-02T11:30:00+00:00", "seconds": 90.0}
@@ -70,10 +71,10 @@ def test_a_row_holds_what_the_list_says_and_leads_to_its_page(seen: Any):
     page = render_index(index(entry(1), without_page(2, note="No summary is kept.", seconds=None, state="left")))
     first, second = rows_of(page)
     assert first.replace(" |", "") == (
-        "Ridge() finished 0.25 squared 0.125 to ∞ 95 % 5-fold 1,234 × 3 abcdef01 2026-01-02 11:30 1 min 30 s "
-        "2 warnings 1 info"
+        "price from orders.csv ridge finished 0.25 squared 0.125 to ∞ 95 % 5-fold 1,234 × 3 orders.csv "
+        "2026-01-02 11:30 1 min 30 s 2 warnings 1 info"
     )
-    assert second.replace(" |", "").startswith("Ridge() No summary is kept. left – – 5-fold")
+    assert second.replace(" |", "").startswith("price from orders.csv No summary is kept. ridge left – – 5-fold")
     links = [one["href"] for one in seen(page).of("a")]
     assert links == ["#main", "study-010101010101.html"]
     assert "2 studies in <bdi>my journal.db</bdi>" in page
@@ -83,8 +84,8 @@ def test_a_row_holds_what_the_list_says_and_leads_to_its_page(seen: Any):
 def test_cells_sort_by_their_numbers(seen: Any):
     page = render_index(index(entry(1)))
     values = [one.get("data-value") for one in seen(page).of("td")]
-    assert values == [None, "0.25", "0.125", None, "1234", None, "90", None]
-    assert len([one for one in seen(page).of("th") if "data-sort" in one]) == 9
+    assert values == [None, None, "0.25", "0.125", None, "1234", None, "90", None]
+    assert len([one for one in seen(page).of("th") if "data-sort" in one]) == 10
 
 
 def test_a_served_list_leads_to_the_server_and_has_the_script_that_moves_it(seen: Any):
@@ -165,11 +166,14 @@ def test_a_share_is_a_number_from_0_to_100(share: float):
 
 
 def hostile_pages() -> dict[str, str]:
-    texts = dict.fromkeys(("learner", "test", "fingerprint", "best", "note", "kind", "started", "ended"), HOSTILE)
+    texts = dict.fromkeys(
+        ("name", "target", "source", "learner", "test", "fingerprint", "best", "note", "kind", "started", "ended"),
+        HOSTILE,
+    )
     risk = {"value": None, "low": "-inf", "high": None, "level": None, "loss": HOSTILE, "answer": HOSTILE}
     one = entry(1, **texts, state=HOSTILE, risk=risk)
     other = without_page(2, **texts, state="running")
-    told = running("020202020202", words={"learner": HOSTILE}, failure=HOSTILE, stopped=HOSTILE)
+    told = running("020202020202", words={"learner": HOSTILE, "name": HOSTILE}, failure=HOSTILE, stopped=HOSTILE)
     whole = index(one, other, running=told, journal=f"/data/{HOSTILE}", damaged=[HOSTILE[:50]])
     return {
         "list": render_index(whole),

@@ -129,6 +129,8 @@ def _arguments(request: Request, rope: float | None, options: str) -> list[str]:
     if request.level != Request().level:
         arguments["level"] = repr(request.level)
     arguments["seed"] = str(request.seed)
+    if request.name is not None:
+        arguments["name"] = repr(request.name)
     if rope is not None:
         arguments["rope"] = repr(rope)
     if options:

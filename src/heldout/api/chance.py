@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.api.call_text import with_our_words
-from heldout.api.compare import refuse_coarse_answers
+from heldout.api.comparable import refuse_coarse_answers
 from heldout.api.evaluate import run_question
 from heldout.api.question import prepare, refuse_stream
 from heldout.api.result import Result

@@ -22,7 +22,7 @@ from heldout.base.options import Options
 from heldout.base.registered import registered
 from heldout.base.rowkeys import derive
 from heldout.base.shown import Shown, plain
-from heldout.data.stream import read_if_named, target_of
+from heldout.data.stream import table_of, target_of
 from heldout.splits import Given, Holdout
 from heldout.splits.foreign import Pairs
 from heldout.study.study import TEST
@@ -127,11 +127,12 @@ def check(
     """
     ignored = parse_ignore(ignore)
     _check_numbers(most_rows, seed)
-    X, y = read_if_named(X), target_of(y, target)
-    if classification is None:
-        classification = sees_classes(X, y)
+    y = target_of(y, target)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    task = declare(X, y, classification=classification, **roles)
+    with table_of(X) as rows:
+        if classification is None:
+            classification = sees_classes(rows, y)
+        task = declare(rows, y, classification=classification, **roles)
     if task.y.dtype.kind in "mM":
         raise TargetError("The target holds dates. Turn it into a number, such as days from a date.")
     table = _table(task, test, most_rows=int(most_rows), seed=int(seed))

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-from sklearn.base import is_classifier
-
 from heldout.api.call_text import call_of, command_of_now, with_our_words
+from heldout.api.comparable import check_rope, check_same_question, refuse_coarse_answers
 from heldout.api.evaluate import run_question
 from heldout.api.learners import is_named, named_learners
 from heldout.api.plots import Reported
-from heldout.api.question import prepare, refuse_stream
+from heldout.api.question import checked_name, prepare, refuse_stream
 from heldout.api.result import Result, with_metrics
 from heldout.base.environment import environment
-from heldout.base.errors import Argument, FitFailed, LearnerError, LossError, OptionError, Sentence, SpaceError
+from heldout.base.errors import FitFailed, LearnerError, SpaceError
 from heldout.base.findings import Finding
-from heldout.base.options import Options, parse_answer
+from heldout.base.options import Options
 from heldout.base.registered import registered
 from heldout.base.shown import plain
-from heldout.data.stream import target_of
+from heldout.data.stream import table_of, target_of
 from heldout.engine.run import Running
 from heldout.journal import comparison_key, keep_summary
 from heldout.results.estimates import RISK, risk_estimand, sizes_of
@@ -40,6 +37,7 @@ from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import estimate_risk
 from heldout.risk.record import Record
 from heldout.splits import as_strategy
+from heldout.study.in_words import splits_words
 from heldout.study.study import OUTER
 
 LOOKED_BEFORE = Finding(
@@ -121,7 +119,7 @@ class Comparison(Reported):
         summary: dict[str, Any] = {
             "version": VERSION,
             "kind": "comparison",
-            "headline": {name: shared[name] for name in OF_ALL_LEARNERS},
+            "headline": {name: shared[name] for name in OF_ALL_LEARNERS} | {"name": self.about.get("name")},
             "level": self.level,
             "rope": plain(self.rope),
             "about": {"call": None, "command": None, **plain(self.about)},
@@ -211,6 +209,7 @@ def compare(
     progress: bool | str = "auto",
     options: Options | None = None,
     rope: float | None = None,
+    name: str | None = None,
 ) -> Comparison:
     """Compare learners on the same test splits, pair by pair, and say what that shows.
 
@@ -228,6 +227,8 @@ def compare(
         intervals of the ranking have this level each.
     rope : float, optional
         Two learners whose risks differ by less than this are practically equal. In the unit of the loss.
+    name : str, optional
+        What to call the comparison, in reports and in lists of studies.
 
     Returns
     -------
@@ -245,6 +246,7 @@ def compare(
     ('ridge is better than mean by 16.2 to 26.1.',)
     """
     check_rope(rope)
+    name = checked_name(name)  # of the comparison alone: its parts may be known by another
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
     asked: dict[str, Any] = {
         "loss": loss,
@@ -259,7 +261,8 @@ def compare(
     questions = ask_all(named, X, target_of(y, target), request)
     options = next(iter(questions.values())).options
     how = Running(jobs=jobs, backend=backend, progress=progress, options=options, journal=journal)
-    return answer_all(questions, how, rope=rope, call=call_of(named, request, verb="compare", rope=rope))
+    call = call_of(named, replace(request, name=name), verb="compare", rope=rope)
+    return answer_all(questions, how, rope=rope, call=call, called=name)
 
 
 def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> dict[str, Question]:
@@ -267,23 +270,29 @@ def ask_all(learners: Mapping[str, Any], X: Any, y: Any, request: Request) -> di
     refuse_stream(X, who="A comparison")
     if request.test is not None:  # pairs from a generator are read once, for all learners
         request = replace(request, test=as_strategy(request.test))
-    if any(map(is_named, learners.values())):
-        from heldout.api.named import by_name
-
-        learners, X, request = by_name(learners, X, y, request)
     questions: dict[str, Question] = {}
-    for name, learner in learners.items():
-        try:
-            questions[name] = prepare(learner, X, y, request)
-        except (LearnerError, SpaceError) as error:
-            raise type(error)(f"Learner {name!r}: {error}") from error
+    with table_of(X) as table:
+        if any(map(is_named, learners.values())):
+            from heldout.api.named import by_name
+
+            learners, table, request = by_name(learners, table, y, request)
+        for name, learner in learners.items():
+            try:
+                questions[name] = prepare(learner, table, y, request)
+            except (LearnerError, SpaceError) as error:
+                raise type(error)(f"Learner {name!r}: {error}") from error
     refuse_coarse_answers(next(iter(questions.values())), who="A comparison")
-    _check_same_question(questions)
+    check_same_question(questions)
     return questions
 
 
 def answer_all(
-    questions: Mapping[str, Question], how: Running, *, rope: float | None, call: str | None = None
+    questions: Mapping[str, Question],
+    how: Running,
+    *,
+    rope: float | None,
+    call: str | None = None,
+    called: str | None = None,
 ) -> Comparison:
     """Run every learner and compare their losses; a learner that fails does not stop the others."""
     # All learners count as one look at the test set, since none depends on another's answer.
@@ -317,6 +326,11 @@ def answer_all(
         about={
             "loss": first.study.reported[0].name,
             "greater_is_better": first.study.reported[0].sign < 0,
+            "name": called,
+            "target": first.task.target,
+            "source": first.task.source,
+            "columns": first.task.n_columns,
+            "procedure": splits_words(first.study.splits[OUTER]),
             "test": first.study.splits[OUTER].recipe.words,
             "splits_fingerprint": first.study.splits[OUTER].fingerprint,
             "rows": len(first.task),
@@ -354,45 +368,3 @@ def _place(estimate: Estimate) -> tuple[bool, float]:
     if estimate.value is None:
         return True, 0.0
     return False, -estimate.value if estimate.greater_is_better else estimate.value
-
-
-def refuse_coarse_answers(question: Question, *, who: str) -> None:
-    """Refuse a coarse `answer` option, because paired losses of single rows would reveal more."""
-    if parse_answer(question.options.answer).withholds:
-        raise OptionError(
-            f"{who} tells more of a test set than answer={question.options.answer!r} allows. Leave answer out, or "
-            "evaluate the learners one by one."
-        )
-
-
-def check_rope(rope: Any) -> None:
-    """Refuse a rope that is neither None nor a positive number."""
-    number = isinstance(rope, int | float | np.integer | np.floating) and not isinstance(rope, bool)
-    if rope is not None and not (number and 0 < rope < math.inf):
-        raise OptionError(
-            f"rope= is how far two risks may differ and still be practically equal, a positive number, not {rope!r}."
-        )
-
-
-def _check_same_question(questions: Mapping[str, Question]) -> None:
-    """Refuse learners that differ in kind, in loss or in test rows, since their differences mean nothing."""
-    kinds = {name: is_classifier(question.learner) for name, question in questions.items()}
-    if len(set(kinds.values())) > 1:
-        classes = next(name for name, kind in kinds.items() if kind)
-        numbers = next(name for name, kind in kinds.items() if not kind)
-        raise LearnerError(
-            f"Learners that are compared must all be classifiers or all be regressors, but {classes!r} predicts "
-            f"classes and {numbers!r} numbers."
-        )
-    (first, question), *others = questions.items()
-    for name, other in others:
-        mine, theirs = question.study.reported[0], other.study.reported[0]
-        if (mine.name, mine.sign, mine.low, mine.high) != (theirs.name, theirs.sign, theirs.low, theirs.high):
-            raise LossError(
-                f"The own loss of {first!r} is {mine.name!r}, that of {name!r} is {theirs.name!r}.",
-                Sentence("Say which to compare them by: {}", Argument("loss")),
-            )
-        if question.study.splits[OUTER].fingerprint != other.study.splits[OUTER].fingerprint:
-            raise OptionError(
-                f"test= gave {first!r} and {name!r} different rows. Pass a splitter that draws the same rows each time."
-            )

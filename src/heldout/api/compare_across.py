@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from heldout.api.call_text import with_our_words
-from heldout.api.compare import Comparison, answer_all, ask_all, chances_and_verdict, check_rope
+from heldout.api.comparable import check_rope
+from heldout.api.compare import Comparison, answer_all, ask_all, chances_and_verdict
 from heldout.api.learners import named_learners
 from heldout.base.errors import FitFailed, HeldoutError, InputError, LossError
 from heldout.base.options import Options

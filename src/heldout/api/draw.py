@@ -14,7 +14,7 @@ from heldout.api.question import seed_of_test, strategy_for
 from heldout.base.errors import InputError, OptionError
 from heldout.base.findings import Finding
 from heldout.base.registered import registered
-from heldout.data.stream import is_stream, read_if_named
+from heldout.data.stream import is_stream, table_of
 from heldout.report.show import as_html, as_text
 from heldout.results.storage import SplitsDescription, read_splits, save_splits
 from heldout.results.tables import as_frame
@@ -240,11 +240,11 @@ def draw(
         raise OptionError(f"seed is a whole number, but it is {seed!r}.")
     if is_stream(X):
         raise InputError("A stream has no rows to draw: they are dealt into folds as they pass. Load the data.")
-    X = read_if_named(X)
-    if classification is None:
-        classification = sees_classes(X, y)
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    task = declare(X, y, classification=bool(classification), **roles)
+    with table_of(X) as rows:
+        if classification is None:
+            classification = sees_classes(rows, y)
+        task = declare(rows, y, classification=bool(classification), **roles)
     strategy = strategy_for(test, task)
     return DrawnSplits.of(task, strategy.draw(task, task.all_rows, seed=seed_of_test(task, int(seed))))
 

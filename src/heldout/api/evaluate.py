@@ -56,6 +56,7 @@ def evaluate(
     journal: Any = None,
     progress: bool | str = "auto",
     options: Options | None = None,
+    name: str | None = None,
 ) -> Result:
     """Estimate the risk of a learner on rows it never saw, with an interval that says what it promises.
 
@@ -64,39 +65,34 @@ def evaluate(
     learner : estimator, str or list of str
         Any scikit-learn estimator or Pipeline, a :class:`~heldout.Tuned` (then this is nested), a ``GridSearchCV`` or
         ``RandomizedSearchCV``, ``FrozenEstimator(model)`` for one already fitted, or names as for ``heldout.learner``.
-    X, y : array-like
-        The data: numpy, scipy sparse, pandas or polars. With a frame, `y` and the roles may name columns. A path of a
-        .csv or .tsv file is read; a Parquet file or folder, or a Dask data frame, may be larger than memory and is
-        read in passes, for learners with sufficient statistics: see docs/streaming.md.
-    target : str, optional
-        Another name for `y`, where it names a column.
+    X, y, target : array-like
+        The data: numpy, scipy sparse, pandas or polars. With a frame, `y` (or `target`) and the roles may name columns.
+        The path of a table (.csv, .xlsx …) is read; a Parquet file or folder, or a Dask data frame, may be larger than
+        memory and is read in passes, for learners with sufficient statistics: see docs/streaming.md.
     test : int, splitter, str or pairs of row arrays, optional
         Which rows are held out to estimate the risk. None: ``KFold(5)``, or ``Forward(5)`` when time is declared.
     groups, time, sample_weight, strata : array-like or column name, optional
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
         What is estimated, such as "auc", "logloss", "rmse" or any scorer; the first of several is ``result.risk``. None
-        takes the learner's own loss.
-    positive : label, optional
-        The class that F1, precision, recall and curves speak of, where the target has two classes.
+        takes the learner's own loss. Of two classes, `positive` is the one that F1 and curves speak of.
     slices : str, array, function, list or dict of them, optional
         Subgroups whose risk is estimated too: columns of X by name, which stay features, or arrays with a label a row.
-    level : float
-        The level of the intervals.
-    seed : int
-        Decides the test splits, and whatever the learner leaves to chance.
+    level, seed : float and int
+        The level of the intervals. What decides the test splits, and whatever the learner leaves to chance.
     jobs : int, optional
         Worker processes; None takes every core this process may use, where the work is worth it.
     backend : "inline", "processes", "dask://host:8786" or distributed.Client, optional
         Where the fits are done. None decides by how long they take, here or on local processes; the numbers are the
         same everywhere.
     journal : path, optional
-        A file that keeps every finished answer, such as "study.db". The same call goes on where it was ended, or
-        answers at once; a larger space or one more loss uses what is there. See docs/journal.md.
+        A file that keeps every finished answer, such as "study.db", for the same call and larger ones: docs/journal.md.
     progress : "auto" or bool
         A bar for runs that last.
     options : Options, optional
         Less used switches.
+    name : str, optional
+        What to call the study, in reports and in lists of studies.
 
     Returns
     -------
@@ -122,6 +118,7 @@ def evaluate(
         "level": level,
         "seed": seed,
         "options": options,
+        "name": name,
     }
     request = Request(test=test, roles=roles, **asked)
     question = prepare(learner, X, target_of(y, target), request)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of
-from heldout.api.learners import as_search, is_frozen, is_named
+from heldout.api.learners import as_search, is_frozen, is_named, refuse_name_of_stream
 from heldout.base.errors import (
     Argument,
     InputError,
@@ -23,7 +23,8 @@ from heldout.base.errors import (
 )
 from heldout.base.options import Options, parse_answer, switched_rules
 from heldout.base.rowkeys import derive
-from heldout.data.stream import declare_stream, is_stream, open_stream, read_if_named
+from heldout.base.words import line
+from heldout.data.stream import declare_stream, is_stream, open_stream, table_of
 from heldout.engine.stream_source import Source
 from heldout.kernels.brute import check_search
 from heldout.kernels.statistics.recognise import families_of
@@ -48,23 +49,25 @@ from heldout.study.race import race_of
 from heldout.study.study import TEST, pose_evaluation
 from heldout.task import Task, declare
 
+LONGEST_NAME = 100  # characters
+
 
 def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     """Turn the user's arguments into a checked question, about data in memory or about a stream."""
     given = learner, request
-    if is_named(learner):
-        from heldout.api.named import by_name
-
-        learners, X, request = by_name({"": learner}, X, y, request)
-        learner = learners[""]
     options, seed = checked_options(request), int(request.seed)
-    asked = {"learner": learner, "seed": seed, "level": float(request.level), "options": options}
+    asked: dict[str, Any] = {"seed": seed, "level": float(request.level), "options": options}
     if is_stream(X):
-        return _prepare_stream(asked, X, y, request)
-    search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)
-    X = read_if_named(X)
-    slices = () if request.slices is None else read_slices(request.slices, X)
-    task = declare(X, y, classification=is_classifier(learner), **request.roles)
+        return _prepare_stream({"learner": learner, **asked}, X, y, request)
+    with table_of(X) as table:
+        if is_named(learner):
+            from heldout.api.named import by_name
+
+            learners, table, request = by_name({"": learner}, table, y, request)
+            learner = learners[""]
+        search = as_search(learner, seed=seed, timed=request.roles.get("time") is not None)
+        slices = () if request.slices is None else read_slices(request.slices, table)
+        task = declare(table, y, classification=is_classifier(learner), **request.roles)
     search, reported = _checked_losses(search, request, task, options)
     strategy = strategy_for(request.test, task)
     if is_frozen(learner) and not isinstance(strategy, Given):
@@ -79,11 +82,13 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
         check_answer(options, outer, reported)
         _refuse_more_told(options, slices)
     study = pose_evaluation(search, task, outer, reported=reported, race=race_of(options) if options.race else None)
+    study = replace(study, name=checked_name(request.name))
     study = with_evidence(study, task, rules=switched_rules(options.rules, os.environ), limited=options.limits_fits)
     check_interval(task, study, options.interval)
     if options.importance is not None:
         check_importance(task, study)
     return Question(
+        learner=learner,
         **asked,
         task=task,
         study=study,
@@ -135,7 +140,7 @@ def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> 
     check_answer(options, outer, reported)
     if search.validation is not None:
         search = replace(search, validation=plan.as_drawn(search.validation))
-    study = pose_evaluation(search, cells, outer, reported=reported)
+    study = replace(pose_evaluation(search, cells, outer, reported=reported), name=checked_name(request.name))
     check_interval(task, study, options.interval, rows=options.rows)
     watched = outer.held if len(outer) == 1 else None  # cells of a single test set, whose rows the ledger identifies
     source = Source(stream=stream, task=task, plan=plan, shift=shift, watched=watched)
@@ -143,6 +148,14 @@ def _prepare_stream(asked: dict[str, Any], X: Any, y: Any, request: Request) -> 
     asks_loss = _is_asked(request.loss, reported)
     asked["positive"] = positive_class(request.positive, task.classes, classification=classification)
     return Question(**asked, task=task, study=study, test=strategy, asks_loss=asks_loss, stream=of_stream)
+
+
+def checked_name(name: Any) -> str | None:
+    """Refuse a name of a study that is no text on one line, or too long for a list."""
+    if name is not None and (not isinstance(name, str) or line(name) != name or not 0 < len(name) <= LONGEST_NAME):
+        words = "{} is no name of a study: write a text on one line, of at most {} characters."
+        raise OptionError(Sentence(words, Argument("name", name), LONGEST_NAME))
+    return name
 
 
 def checked_options(request: Request) -> Options:
@@ -225,6 +238,7 @@ def _check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | 
 
 
 def _refuse_in_stream(learner: Any, request: Request, options: Options) -> None:
+    refuse_name_of_stream(learner)
     if is_frozen(learner):
         raise LearnerError("A frozen predictor is not tested on a stream. Load the data, or some of them.")
     for role, value in request.roles.items():

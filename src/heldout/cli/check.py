@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from heldout.base.errors import ColumnError, OptionError, SplitError
-from heldout.cli.options import FINDINGS, SPLITS, Question, with_options
+from heldout.cli.options import FINDINGS, OF_A_FILE, SPLITS, Question, with_options
 from heldout.cli.output import FAIL_ON, NEVER, SEVERITIES, as_option, echo_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-_OF_A_QUESTION = ("groups", "time", "weights", "drop", "missing", "classification", "seed")
+_OF_A_QUESTION = ("groups", "time", "weights", "drop", *OF_A_FILE, "missing_target", "classification", "seed")
 _HELP = {
     "time": "When each row was seen: numbers or dates like 2024-01-31.",
     "weights": "How much each row counts.",
@@ -82,26 +81,33 @@ def check(ctx: click.Context, /, data: str, *, fail_on: str, quiet: bool, as_jso
 
 def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, str], dict[str, Any]]:
     """Return the table, a description of it for the user, and the arguments of `check`."""
-    from heldout.cli.question import check_columns, missing_texts, without_row_numbers
+    from heldout.cli.question import check_columns
     from heldout.cli.splits import drawn_splits
-    from heldout.data.read_table import read_table
-    from heldout.task.target import target_kind
+    from heldout.cli.table import file_options, read_rows, rows_with_target
+    from heldout.data.read_table import open_table
+    from heldout.data.target_kind import target_kind
 
     if asked["test"] and asked["split"]:
         raise OptionError("--test and --split both say which rows are for test. Give one of them.")
-    file = Path(data).name
-    frame = read_table(data, missing=missing_texts(asked["missing"]))
+    frame, file, head = read_rows(open_table(data, **file_options(asked)))
     named = ("target", "groups", "time", "weights", "split")
     roles = {f"--{role}": asked[role] for role in named if asked[role] is not None}
     dropped = list(dict.fromkeys(asked["drop"]))
     check_columns([*roles.items(), *(("--drop", name) for name in dropped)], frame.columns, file)
-    frame, notes = without_row_numbers(frame, [*roles.values(), *dropped])
+    frame, notes = rows_with_target(
+        frame, asked["target"], used=[*roles.values(), *dropped], drop=asked["missing_target"] == "drop"
+    )
     test = _marked(frame[asked["split"]]) if asked["split"] else drawn_splits(asked["test"]) if asked["test"] else None
     frame = frame.drop(columns=[*dropped, *([asked["split"]] if asked["split"] else [])])
     if frame.shape[1] <= len(roles) - bool(asked["split"]):
         raise ColumnError(f"No column of {file!r} is left to look at: all are the target, roles, or dropped.")
     classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"])
-    head = {"data": f"{file}: {len(frame):,} rows", **notes, "target": f"{asked['target']}: {why.worded(as_option)}"}
+    head = {
+        "data": f"{file}: {len(frame):,} rows",
+        **head,
+        **notes,
+        "target": f"{asked['target']}: {why.worded(as_option)}",
+    }
     arguments = {name: asked[name] for name in ("groups", "time", "ignore", "seed")}
     arguments |= {"y": asked["target"], "sample_weight": asked["weights"], "most_rows": asked["rows"]}
     return frame, head, {**arguments, "test": test, "classification": classification}

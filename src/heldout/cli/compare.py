@@ -71,6 +71,7 @@ def compare(
             level=request.level,
             seed=request.seed,
             rope=rope,
+            name=request.name,
             **settings.arguments(output),
             options=settings.options(prepared.options),
         )

@@ -16,7 +16,7 @@ LEARNERS = (
 )
 _SPLITS = ("kfold:5", "kfold:10", "loo", "holdout:0.2", "resample:20:0.2", "forward:5", "column:", "rows:", "splits:")
 _LONGEST_HEADER = 1 << 20
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_TEXTS = (".csv", ".tsv", ".txt")
 _WHERE = {
     "bash": "~/.bashrc",
     "zsh": "~/.zshrc",
@@ -44,7 +44,7 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 def complete_columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete column names of the table on the command line, if it is a CSV or TSV file."""
+    """Complete column names of the table on the command line, if it is a text file."""
     # Where the option that is completed has no value yet, click leaves what came before it unread.
     data = ctx.params.get("data") or next(iter(ctx.args), None)
     return [CompletionItem(name) for name in _columns_of(data) if name.startswith(incomplete)]
@@ -64,11 +64,13 @@ def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def _columns_of(data: Any) -> list[str]:
-    """Return the column names in the first line of a CSV or TSV file; empty for other files."""
+    """Return the column names in the first line of a text file, by the separator that finds most; empty for others."""
     try:
         place = Path(data)
+        if place.suffix.lower() not in _TEXTS:
+            return []
         with place.open(encoding="utf-8-sig", newline="") as file:
             first = file.readline(_LONGEST_HEADER)
-        return next(csv.reader([first], delimiter=_DELIMITERS[place.suffix.lower()]), [])
-    except (KeyError, OSError, TypeError, ValueError, csv.Error):  # no such file, or none that can be looked into
+        return max((next(csv.reader([first], delimiter=one), []) for one in ",;\t|"), key=len)
+    except (OSError, TypeError, ValueError, csv.Error):  # no such file, or none that can be looked into
         return []

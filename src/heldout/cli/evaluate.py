@@ -183,8 +183,13 @@ def _write_study(path: str, prepared: PreparedQuestion, settings: RunSettings) -
 
 def _check_files(paths: tuple[str, ...], page: str | None, study: str | None, *, read: tuple[str, ...]) -> None:
     """Raise an error for files that cannot be written, before anything is read or computed."""
+    from heldout.data.compressed import STANDARD_INPUT
     from heldout.data.read_table import is_table_name
 
+    if study is not None and STANDARD_INPUT in read:
+        raise OptionError(
+            f"--write-study {study}: a study file names its table, and standard input has no name. Save the table."
+        )
     for path in paths:
         check_writable(path, read=read)
         if Path(path).suffix.lower() in (".html", ".htm"):
@@ -235,7 +240,7 @@ def _save(paths: tuple[str, ...], result: Result, question: Question, output: Ou
 
 
 def _save_model(path: str, result: Result, question: Question, output: Output) -> None:
-    from heldout.cli.question import missing_texts
+    from heldout.cli.table import missing_texts
     from heldout.models.model import save_model
 
     before = len(result.findings)

@@ -144,6 +144,30 @@ class Question:
         metavar="TEXTS",
         key=toml.MISSING,
     )
+    missing_target: str = option(
+        "What to do with rows without a target: refuse the table, or drop them, and say how many.",
+        default="refuse",
+        show_default=True,
+        type=click.Choice(["refuse", "drop"]),
+        key=toml.one_of("refuse", "drop"),
+    )
+    sep: str | None = option(
+        "What separates columns in a text file: a character, or comma, semicolon, tab, bar. Default: seen from the "
+        "first lines, and said.",
+        metavar="CHARACTER",
+        key=toml.TEXT,
+    )
+    decimal: str | None = option(
+        "The decimal mark of numbers. Default: seen from the first lines, and said where it is a comma.",
+        type=click.Choice([".", ","]),
+        key=toml.one_of(".", ","),
+    )
+    encoding: str | None = option(
+        "The encoding of a text file, such as cp1252 or utf-16. Default: seen from its bytes, and said.",
+        metavar="NAME",
+        key=toml.TEXT,
+    )
+    sheet: str | None = option("The sheet of an Excel workbook. Default: the first.", metavar="NAME", key=toml.TEXT)
     classification: bool | None = option(
         "Whether the target is classes or numbers. Default: seen from the target, and said.",
         flags=("--classification/--regression",),
@@ -206,6 +230,7 @@ class Question:
         type=click.IntRange(0, toml.SEEDS - 1),
         key=toml.SEED,
     )
+    name: str | None = option("What to call the study, in reports and lists.", metavar="TEXT", key=toml.TEXT)
     study: StudyFile | None = None  # the file it was read from
 
     def called(self, name: str) -> str:
@@ -216,7 +241,8 @@ class Question:
 
 
 SETTINGS = ("interval", "answer", "pool", "precision", "race", "race_level", "importance")  # those that `Options` holds
-_OF_A_STUDY = ("slices", "test", "validation", "choose", "buffer", "embargo", *SETTINGS)
+OF_A_FILE = ("missing", "sep", "decimal", "encoding", "sheet")  # how a table is read
+_OF_A_STUDY = ("slices", "test", "validation", "choose", "buffer", "embargo", "name", *SETTINGS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

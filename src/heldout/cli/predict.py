@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
@@ -12,6 +14,7 @@ import click
 
 from heldout.base.errors import ColumnError, OptionError, did_you_mean
 from heldout.base.words import line
+from heldout.cli.options import OF_A_FILE, Question, with_options
 from heldout.cli.output import LABELS, check_writable, echo_json, refuse_both, writing
 
 if TYPE_CHECKING:
@@ -34,10 +37,11 @@ PREDICTION, PROBABILITY = "prediction", "proba_"
 @click.option(
     "--keep", multiple=True, metavar="COLUMN", help="A column of DATA to write beside the predictions. Repeat it."
 )
-@click.option(
-    "--missing",
-    metavar="TEXTS",
-    help='Texts that stand for a missing value, such as "NA,?". Default: those the model was trained with.',
+@partial(
+    with_options,
+    Question,
+    names=OF_A_FILE,
+    help={"missing": "Texts that stand for a missing value. Default: those the model was trained with."},
 )
 @click.option(
     "--trust",
@@ -74,8 +78,7 @@ def predict(model: str, data: str, **asked: Any) -> None:
 
     trust = [name.strip() for text in asked["trust"] for name in text.split(",") if name.strip()]
     loaded = open_model(model, trust=trust)
-    frame = _read(data, loaded.schema, asked["missing"])
-    file = Path(data).name
+    frame, file, said = _read(data, loaded.schema, asked)
     for name in asked["keep"]:
         if name not in frame.columns:
             raise ColumnError(
@@ -86,7 +89,7 @@ def predict(model: str, data: str, **asked: Any) -> None:
     if out is not None:
         with writing("the predictions", out, option="--out"):
             Path(out).write_text(table_text(columns, separator=separator), encoding="utf-8", newline="")
-    notes = (*loaded.notes, *answers.notes)
+    notes = (*loaded.notes, *(f"{file} was read as {words}." for words in said.values()), *answers.notes)
     if asked["as_json"]:
         echo_json(_facts(loaded, columns, rows=len(frame), notes=notes))
         return
@@ -158,13 +161,13 @@ def _columns(model: SavedModel, answers: Answers, kept: Mapping[str, Any]) -> di
     return {**kept, **made}
 
 
-def _read(data: str, schema: Schema, missing: str | None) -> pd.DataFrame:
+def _read(data: str, schema: Schema, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, str, dict[str, str]]:
     """Read the table with the types of the training table: text stays text, even if it looks like numbers."""
-    from heldout.cli.question import missing_texts
-    from heldout.data.read_table import read_table
+    from heldout.cli.table import file_options, read_rows
+    from heldout.data.read_table import open_table, read_source
     from heldout.models.input import words_to_read
 
-    texts = schema.missing if missing is None else missing_texts(missing)
-    frame = read_table(data, missing=texts)
-    words = words_to_read(frame, schema)
-    return read_table(data, types=words, missing=texts) if words else frame
+    how = file_options(asked)
+    file = open_table(data, **(how if asked["missing"] is not None else {**how, "missing": schema.missing}))
+    words = words_to_read(read_source(file)[0], schema)
+    return read_rows(replace(file, types=words))

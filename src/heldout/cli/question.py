@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,14 @@ from heldout.catalogue.preparation import Table
 from heldout.catalogue.spaces import parse_spaces
 from heldout.cli.options import SETTINGS, Question
 from heldout.cli.output import as_option, loaded
-from heldout.cli.splits import split_column, splits_of, splits_text
-from heldout.data.read_table import read_table
+from heldout.cli.splits import ROWS, split_column, splits_of, splits_text
+from heldout.cli.table import file_options, read_rows, rows_with_target
+from heldout.data.read_table import open_table
+from heldout.data.target_kind import first_text
 from heldout.results.study_record import Question as PosedQuestion
 from heldout.results.study_record import Request
-from heldout.task.arrays import some_rows
 from heldout.task.column_kinds import NUMBERS, ONE, kind_named
-from heldout.task.target import first_text
+from heldout.task.source import some_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -87,6 +87,7 @@ class PreparedQuestion:
             level=asked.level,
             seed=asked.seed,
             remarks=self.remarks,
+            name=asked.name,
         )
 
 
@@ -185,21 +186,28 @@ def _prepared(
 def read_question(question: Question) -> TableInfo:
     """Read the table, and determine the roles of its columns and the kind of its target."""
     loaded()
-    file = Path(question.data).name
     if "\0" in question.data:
         raise InputError(f"{question.called('data')} {question.data!r} is no name that a file can have.")
     types = _types(question)
-    frame = read_table(question.data, types=types, missing=missing_texts(question.missing))
+    frame, file, said = read_rows(open_table(question.data, types=types, **file_options(asdict(question))))
     names = [str(name) for name in frame.columns]
     question = _with_times(question, names)
     roles, marks = _roles_of(question, names, file=file)
+    rows = len(frame)
+    frame, notes = rows_with_target(
+        frame, str(question.target), used=[*roles, *marks], drop=question.missing_target == "drop"
+    )
+    for level in ("test", "validation"):
+        if len(frame) < rows and str(getattr(question, level)).startswith(ROWS):
+            raise OptionError(
+                f"{question.called(level)} rows:FILE counts the rows of {file!r}, and {rows - len(frame)} of them are "
+                "left out. Mark them in a column: column:NAME."
+            )
     slices = {name: frame[name] for name in question.slices} or None
-    frame, notes = without_row_numbers(frame, [*roles, *marks])
     splits = {level: splits_of(question, level, frame) for level in ("test", "validation")}
     frame = frame.drop(columns=list(dict.fromkeys([*question.drop, *marks])))
-    columns = read_columns(
-        frame, frame.drop(columns=roles), frame[question.target], types=types, classification=question.classification
-    )
+    given: dict[str, Any] = {"types": types, "classification": question.classification}
+    columns = read_columns(frame, frame.drop(columns=roles), frame[question.target], **given, command=True)
     notes = _with_identifiers(notes, columns.identifiers, types)
     if not columns.table.columns:
         why = f" ({notes['left out']})" if "left out" in notes else ""
@@ -208,30 +216,10 @@ def read_question(question: Question) -> TableInfo:
     _refuse_infinite(X, file)
     _check_times(frame, question)
     head = {"study": question.study.path} if question.study is not None else {}
-    head |= {"data": _data_words(X, columns.table, file), **_types_words(columns.table), **notes}
+    head |= {"data": _data_words(X, columns.table, file), **said, **_types_words(columns.table), **notes}
     head["target"] = f"{question.target}: {columns.kind.worded(as_option)}"
     question = replace(question, classification=columns.classification)
     return TableInfo(columns=columns, question=question, splits=splits, slices=slices, head=head)
-
-
-def missing_texts(text: str | None) -> tuple[str, ...] | None:
-    """Split the value of `--missing` at its commas; None stays None.
-
-    >>> missing_texts("NA, ?")
-    ('NA', '?')
-    """
-    return None if text is None else tuple(part.strip() for part in text.split(","))
-
-
-def without_row_numbers(frame: pd.DataFrame, used: Collection[str]) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Drop an unnamed first column that counts rows, as tables saved with an index have; return a note on it."""
-    first = frame.columns[0]
-    if first != "Unnamed: 0" or first in used:
-        return frame, {}
-    counts = frame[first].to_numpy()
-    if counts.dtype.kind != "i" or not (np.diff(counts) == 1).all():
-        return frame, {}
-    return frame.drop(columns=[first]), {"left out": "the first column, which has no name and only counts rows"}
 
 
 def _refuse_infinite(X: pd.DataFrame, file: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,13 @@ import numpy as np
 
 from heldout.base.errors import ColumnError
 from heldout.task.column_kinds import DATES, NUMBERS, kind_named, look_like_dates
+from heldout.task.source import some_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_DOTTED = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}")
 
 
 def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> pd.DataFrame:
@@ -19,7 +24,10 @@ def infer_types(frame: pd.DataFrame, *, leave: frozenset[str] = frozenset()) -> 
 
     Such integers become text, since floats cannot distinguish them. Columns in `leave` are not converted.
     """
-    inferred = [(name, values, _inferred(values)) for name, values in frame.items() if name not in leave]
+    import pandas as pd
+
+    texts = [name for name, dtype in frame.dtypes.items() if pd.api.types.is_string_dtype(dtype) and name not in leave]
+    inferred = [(name, values := frame[name], _inferred(values)) for name in texts]
     changed = {str(name): seen for name, values, seen in inferred if seen is not values}
     return frame.assign(**changed) if changed else frame
 
@@ -85,14 +93,23 @@ def _blanked(values: pd.Series[Any], missing: tuple[str, ...]) -> pd.Series[Any]
     return left.infer_objects() if left.dtype == object else left
 
 
+def date_format(texts: pd.Series[Any]) -> str | None:
+    """Return how these texts write dates, seen from the first: as ISO does, or as 31.1.2024; None if they do not."""
+    first = texts.head(20)
+    if look_like_dates(first):
+        return "ISO8601"
+    return "%d.%m.%Y" if all(isinstance(text, str) and _DOTTED.fullmatch(text) for text in first) else None
+
+
 def _dates_if_all(values: pd.Series[Any]) -> pd.Series[Any]:
     import pandas as pd
 
     present = values.dropna()
-    if present.empty or not look_like_dates(present.head(20)):
+    form = date_format(present)
+    if present.empty or form is None:
         return values
     try:
-        dates: pd.Series[Any] = pd.to_datetime(values, format="ISO8601")
+        dates: pd.Series[Any] = pd.to_datetime(values, format=form)
     except (ValueError, TypeError):
         return values  # some of it is no date, or the zones differ: it stays text
     return dates
@@ -116,7 +133,8 @@ def _as_dates(values: pd.Series[Any], file: str) -> pd.Series[Any]:
     if values.dtype.kind in "mM":
         return values
     words = _as_words(values)
-    dates: pd.Series[Any] = pd.to_datetime(words, format="ISO8601", errors="coerce")
+    form = date_format(words.dropna()) or "ISO8601"
+    dates: pd.Series[Any] = pd.to_datetime(words, format=form, errors="coerce")
     _refuse_lost(values, dates, "date such as 2024-01-31", file)
     return dates
 
@@ -135,5 +153,5 @@ def _refuse_lost(values: pd.Series[Any], turned: pd.Series[Any], word: str, file
     if len(lost):
         raise ColumnError(
             f"Column {values.name!r} of {file!r} cannot be of the type asked for: {str(values.iloc[lost[0]])[:40]!r} "
-            f"in row {lost[0]} is no {word}. Correct it, or name it as missing."
+            f"in {some_rows(lost[:1])} is no {word}. Correct it, or name it as missing."
         )

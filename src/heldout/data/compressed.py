@@ -7,45 +7,67 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
-from io import BytesIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from heldout.backends.limits import total_memory
 from heldout.base.errors import InputError, first_line
 from heldout.base.words import show_bytes
+from heldout.task.source import Source
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Read: TypeAlias = "tuple[pd.DataFrame, Source]"  # a table, and how it was read
 
 FREE_BYTES = 1 << 30  # any file may decompress to this many bytes
 MOST_TIMES = 100  # a larger one to at most this many times its own size
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+STANDARD_INPUT = "-"  # in place of a path
 _PIECE = 1 << 20
 _PACKED_PIECE = 1 << 12  # small, since a few bytes may decompress to many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFile:
-    """Holds the path of a table file, how to read it, and its decompressed bytes if it was compressed."""
+    """Holds the path of a table file, how to read it, and its bytes if it was compressed or came by standard input."""
 
     path: Path
     types: Mapping[str, str] = field(default_factory=dict)  # the kinds of some columns, in the singular
     missing: tuple[str, ...] | None = None  # texts that stand for a missing value; None for the usual ones
-    unpacked: bytes | None = None
+    sep: str | None = None  # what the user says of how the file is written; None: recognised from the file
+    decimal: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    form: str = ""  # the suffix of its format, once it is open
+    size: int = 0  # bytes, as it is packed
+    content: bytes | None = None  # decompressed, or from standard input; None: read from the path
 
     @property
     def name(self) -> str:
-        return self.path.name
+        return "standard input" if str(self.path) == STANDARD_INPUT else self.path.name
+
+    @property
+    def missing_options(self) -> dict[str, Any]:
+        """The options of pandas for the texts that stand for a missing value."""
+        return {} if self.missing is None else {"na_values": ["", *self.missing], "keep_default_na": False}
 
     def open(self) -> BinaryIO:
         """Open the table's bytes, decompressed, at their beginning."""
-        return self.path.open("rb") if self.unpacked is None else BytesIO(self.unpacked)
+        return self.path.open("rb") if self.content is None else BytesIO(self.content)
+
+    def text(self, encoding: str, newline: str | None = "") -> TextIOWrapper:
+        """Open the table's text, with line ends as they are; with a newline of None all become line feeds."""
+        return TextIOWrapper(self.open(), encoding=encoding, newline=newline)
 
     def refuse_beyond(self, count: int, *, whole: bool = True) -> None:
         """Raise InputError if this file may not decompress to `count` bytes; `whole`: it has no more."""
-        most = most_unpacked(self.path)
+        most = most_unpacked(self.size)
         if count > most:
             size = f"{show_bytes(count)}, " * whole + f"more than {show_bytes(most)}"
             raise InputError(
-                f"{self.name!r} has {show_bytes(self.path.stat().st_size)} but unpacks to {size}: too much for a table "
+                f"{self.name!r} has {show_bytes(self.size)} but unpacks to {size}: too much for a table "
                 "of that size, or for this machine. If you trust it, unpack it yourself, or take fewer rows."
             )
 
@@ -54,7 +76,7 @@ class TableFile:
         pieces: list[bytes] = []
         size = 0
         try:
-            with self.path.open("rb") as packed:
+            with self.open() as packed:
                 for piece in _unpacked(packed, compression, self.name):
                     size += len(piece)
                     self.refuse_beyond(size, whole=False)
@@ -68,12 +90,12 @@ class TableFile:
             raise InputError(f"{self.name!r} is not a whole {form} file: {first_line(error)}.") from None
         if not size:
             raise InputError(f"{self.name!r} is empty: it has no header and no rows.")
-        return replace(self, unpacked=b"".join(pieces))
+        return replace(self, content=b"".join(pieces))
 
 
-def most_unpacked(path: Path) -> int:
-    """Return how many bytes a compressed file may decompress to; never more than half of the memory."""
-    return min(total_memory() // 2, max(FREE_BYTES, MOST_TIMES * path.stat().st_size))
+def most_unpacked(size: int) -> int:
+    """Return how many bytes a compressed file of that size may decompress to; never more than half of the memory."""
+    return min(total_memory() // 2, max(FREE_BYTES, MOST_TIMES * size))
 
 
 def _unpacked(packed: BinaryIO, compression: str, name: str) -> Iterator[bytes]:

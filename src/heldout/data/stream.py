@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,11 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import InputError, OptionError, TargetError
 from heldout.data.dask_frame import open_dask
-from heldout.data.parquet import open_parquet
-from heldout.data.read_table import is_read_whole, read_table
+from heldout.data.parquet import ParquetStream, open_parquet
+from heldout.data.read_table import is_read_whole, open_table, read_source
 from heldout.kernels.statistics.gather import first_shift
 from heldout.kernels.sums.dataset import SAMPLED_ROWS, Shift
+from heldout.task.source import rows_from
 from heldout.task.stream import Chunk, Stream, StreamedTask
 
 MOST_CLASSES = 1_000
@@ -34,9 +37,15 @@ def is_dask_frame(X: Any) -> bool:
     return kind.__name__ == "DataFrame" and kind.__module__.split(".")[0] in ("dask", "dask_expr")
 
 
-def read_if_named(X: Any) -> Any:
-    """Read the table into memory if X is the path of a file; return anything else unchanged."""
-    return read_table(os.fspath(X)) if isinstance(X, str | os.PathLike) else X
+@contextmanager
+def table_of(X: Any) -> Iterator[Any]:
+    """Yield the table in the file that X names, as the source of what is declared inside; anything else unchanged."""
+    if isinstance(X, str | os.PathLike):
+        frame, source = read_source(open_table(os.fspath(X)))
+        with rows_from(source):
+            yield frame
+    else:
+        yield X
 
 
 def target_of(y: Any, target: Any) -> Any:
@@ -74,6 +83,8 @@ def declare_stream(stream: Stream, *, classification: bool) -> tuple[StreamedTas
         columns=stream.columns,
         rows=stream.rows,
         name=stream.name,
+        target=stream.target,
+        source=stream.name if isinstance(stream, ParquetStream) else None,
         content=stream.fingerprint,
     )
     return task, first_shift(first, regression=not classification)

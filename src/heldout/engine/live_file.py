@@ -17,6 +17,7 @@ import msgspec
 from heldout.base.words import clipped
 from heldout.engine.progress import Progress
 from heldout.journal.lock import may_live, this_program
+from heldout.journal.studies import NAMES
 from heldout.journal.study_journal import JournalUse
 
 FIRST_AFTER = 0.7  # seconds: shorter studies leave no trace
@@ -31,7 +32,7 @@ class ProgressSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Progress of a study, as its program last wrote it. A file with values of other types is ignored."""
 
     study: str  # its key, in hexadecimal digits
-    words: dict[str, Any]  # learner, test, rows, columns, fingerprint
+    words: dict[str, Any]  # learner, test, rows, columns, fingerprint, candidates, name, target, source
     pid: int
     host: str
     started: str
@@ -121,9 +122,8 @@ def replace_file(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def _study_in_words(words: Mapping[str, Any]) -> dict[str, Any]:
-    learner = ", ".join(map(str, words["learner"]))
-    names = ("test", "rows", "columns", "fingerprint", "candidates")
-    return {"learner": clipped(learner, _LONGEST), **{name: words[name] for name in names}}
+    names = ("test", "rows", "columns", "fingerprint", "candidates", *NAMES)
+    return {"learner": clipped(words["learner_words"], _LONGEST), **{name: words[name] for name in names}}
 
 
 def _why_stopped(snapshot: ProgressSnapshot, silent: float) -> str | None:

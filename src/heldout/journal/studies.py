@@ -25,10 +25,12 @@ from heldout.journal.records import decode, encode
 from heldout.journal.schema import checksum, is_whole
 from heldout.journal.store import Store, open_journal
 from heldout.splits.drawn import Recipe, Splits
+from heldout.study.in_words import learner_words
 from heldout.study.study import EVERYWHERE, OUTER, TEST, Study
 from heldout.task.task import Task
 
 COMPARISON = "comparison"
+NAMES = ("name", "target", "source")  # of a study, for people
 MOST_BYTES = 1 << 26  # of an unpacked summary: a longer one is not ours, and may be an attack
 _LENGTH = struct.Struct("<I")
 _LONGEST = 500  # characters of a text in the head
@@ -53,6 +55,10 @@ class StudyWords(Struct):
     fingerprint: str
     beside: bool = False  # an extra study, for the interval or the learning curve of another
     race: str | None = None
+    learner_words: str | None = None
+    name: str | None = None
+    target: str | None = None
+    source: str | None = None
 
 
 class RiskHead(Struct):
@@ -86,6 +92,9 @@ class SummaryHead(Struct):
     findings: dict[str, int]
     seconds: float | None
     sentence: str | None
+    name: str | None = None
+    target: str | None = None
+    source: str | None = None
 
 
 def keep_summary(
@@ -147,13 +156,17 @@ def head_of(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return the head of a summary: the few values that a list of studies shows."""
     about, kind = summary["about"], summary["kind"]
     ranking: Sequence[Mapping[str, Any]] = summary["ranking"] if kind == COMPARISON else ()
-    learner = ", ".join(str(rank["name"]) for rank in ranking) if ranking else about.get("learner")
+    learner = (
+        ", ".join(str(rank["name"]) for rank in ranking)
+        if ranking
+        else about.get("learner_words") or about.get("learner")
+    )
     best = summary.get("risk") if kind != COMPARISON else next(iter(ranking), None)
     return {
         "kind": kind,
         "version": summary["version"],
         "learner": _short(learner),
-        **{name: _short(about.get(name)) for name in ("test", "rows", "columns", "fingerprint")},
+        **{name: _short(about.get(name)) for name in ("test", "rows", "columns", "fingerprint", *NAMES)},
         "best": _short(best["name"]) if ranking and best is not None else None,
         "risk": None if best is None else {name: _short(best.get(name)) for name in RiskHead.__struct_fields__},
         "findings": dict(Counter(_short(finding["severity"]) for finding in summary["findings"])),
@@ -267,6 +280,10 @@ def words_of(study: Study, task: Task) -> dict[str, Any]:
         fingerprint=task.fingerprint,
         beside=outer is None or outer.recipe.smaller,
         race=None if study.race is None else study.race.kind,
+        learner_words=learner_words(search),
+        name=study.name,
+        target=task.target,
+        source=task.source,
     )
     return fields_of(words)
 

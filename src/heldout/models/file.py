@@ -219,7 +219,7 @@ def _check_members(file: zipfile.ZipFile, place: Path) -> None:
         raise StoredError(_other_file(sizes, place))
     if _TREE not in sizes:
         raise StoredError(f"{place.name!r} is not {_WHOLE}: its predictor is not there.")
-    limit = most_unpacked(place)
+    limit = most_unpacked(place.stat().st_size)
     text = max(sizes[FORMAT.manifest], sizes[_TREE])
     if text > MOST_TEXT or sum(sizes.values()) > limit:
         raise _too_large(place, sum(sizes.values()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.base.errors import ColumnError, InputError, did_you_mean
 from heldout.base.words import listed
-from heldout.data.column_types import as_types
+from heldout.data.column_types import as_types, date_format
 from heldout.models.schema import (
     ANYTHING,
     DATE,
@@ -22,8 +22,9 @@ from heldout.models.schema import (
     distinct_words,
     held,
 )
-from heldout.task.arrays import is_frame, refuse_twice, some_rows
+from heldout.task.arrays import is_frame, refuse_twice
 from heldout.task.column_kinds import CATEGORIES, ONE
+from heldout.task.source import some_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,8 +190,8 @@ def _wrong(values: pd.Series[Any], column: Column, *, name: str) -> ColumnError:
     present = values.notna().to_numpy()
     row = int(np.flatnonzero(_misfits(values, column) & present)[0])
     return ColumnError(
-        f"Column {column.name!r} of {name} holds {str(values.iloc[row])[:_LONG]!r} in row {row}, but the model learned "
-        f"from {_EXPECTED[column.holds]} there."
+        f"Column {column.name!r} of {name} holds {str(values.iloc[row])[:_LONG]!r} in {some_rows([row])}, but the "
+        f"model learned from {_EXPECTED[column.holds]} there."
     )
 
 
@@ -201,7 +202,8 @@ def _misfits(values: pd.Series[Any], column: Column) -> np.ndarray[Any, Any]:
     if held(values) == WORDS and column.holds == NUMBER:
         return pd.to_numeric(values.astype(object), errors="coerce").isna().to_numpy()
     if held(values) == WORDS and column.holds == DATE:
-        return pd.to_datetime(values, format="ISO8601", errors="coerce", utc=True).isna().to_numpy()
+        form = date_format(values.dropna()) or "ISO8601"
+        return pd.to_datetime(values, format=form, errors="coerce", utc=True).isna().to_numpy()
     return np.ones(len(values), dtype=bool)
 
 

@@ -179,9 +179,11 @@ def meanings(summary: Mapping[str, Any]) -> Facts:
 def made_by(about: Mapping[str, Any]) -> list[Block]:
     """Return the settings of a study, and the Python call and shell command that repeat it."""
     columns = f", {about['columns']:,} columns" if about.get("columns") is not None else ""
+    source = f"{about['source']}: " if about.get("source") else ""
     facts = {
         "learner": " / ".join(map(str, about.get("estimators") or [about.get("learner") or ""])),
-        "data": f"{about['rows']:,} rows{columns}",
+        "data": f"{source}{about['rows']:,} rows{columns}",
+        "read as": about.get("read_as"),
         "classes": _classes(about.get("classes")),
         "data fingerprint": about["fingerprint"],
         "test": about["test"],

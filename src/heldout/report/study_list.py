@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heldout.base.words import clipped, line
 from heldout.engine.live_file import ProgressSnapshot
+from heldout.journal import NAMES
 from heldout.journal.reader import Contents, StudyRow, SummaryRow
 from heldout.report.blocks import Block, Note, Span, Style, Table, is_infinite
 from heldout.report.words import GRAVE_FIRST, between, estimate_words, moment
@@ -19,6 +21,8 @@ STATES = (FINISHED, RUNNING, UNFINISHED, LEFT)
 _LONGEST = 500  # characters of a text
 _OF_RISK = ("loss", "method", "guarantee", "answer")
 _LEARNER = 60  # characters of a learner in a list
+_TITLE = 60  # characters of a title
+_SHORT = 40  # characters of a title in the name of a file
 _STYLES: dict[str, Style] = {RUNNING: "info", UNFINISHED: "warning", LEFT: "quiet"}
 
 _NO_SUMMARY = "No summary is kept. Run the same command again: it answers from the journal at once, and keeps it."
@@ -65,9 +69,28 @@ def index_of(contents: Contents, live: ProgressSnapshot | None, *, busy: bool, m
     }
 
 
-def page_name(key: str) -> str:
-    """Return the name of the file that holds a study's page."""
-    return f"study-{key}.html"
+def page_name(key: str, called: str | None = None) -> str:
+    """Return the name of the file that holds a study's page, after what the study is called.
+
+    >>> page_name("0123456789ab", "Churn 2026"), page_name("0123456789ab")
+    ('churn-2026-0123456789ab.html', 'study-0123456789ab.html')
+    """
+    words = re.findall("[a-z0-9]+", (called or "").lower())
+    return f"{'-'.join(words)[:_SHORT] or 'study'}-{key}.html"
+
+
+def subject_words(entry: Mapping[str, Any]) -> str:
+    """Return what a study predicts and from which file, as far as that is known.
+
+    >>> subject_words({"target": "price", "source": "orders.csv"})
+    'price from orders.csv'
+    """
+    return " from ".join(line(entry[name]) for name in ("target", "source") if entry.get(name))
+
+
+def title_words(entry: Mapping[str, Any]) -> str:
+    """Return what a study is called: its name, or what it predicts, or its learner."""
+    return clipped(line(entry.get("name") or "") or subject_words(entry) or learner_words(entry), _TITLE)
 
 
 def _busy_with(listed: Iterable[StudyRow], contents: Contents, live: ProgressSnapshot | None) -> set[bytes]:
@@ -84,8 +107,7 @@ def _likeness(row: StudyRow) -> tuple[Any, Any]:
 
 def _entry(row: StudyRow, kept: SummaryRow | None, *, running: set[bytes]) -> dict[str, Any]:
     words, head = row.words, {} if kept is None else kept.head
-    families = words.get("families") or []
-    learner = " or ".join(families) if len(families) > 1 else ", ".join(words.get("learner") or [])
+    learner = words.get("learner_words") or " or ".join(words.get("families") or words.get("learner") or [])
     state = RUNNING if row.key in running else row.state
     return {
         **_listed(row.key, words, head),
@@ -115,19 +137,21 @@ def _entry_of_summary(row: SummaryRow) -> dict[str, Any]:
 
 def _listed(key: bytes, asked: Mapping[str, Any], head: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that every entry has: its settings, and the risk and findings if it has a page."""
-    name, shown = key.hex()[:KEY], _has_page(head)
+    short, shown = key.hex()[:KEY], _has_page(head)
+    names = {name: _text(head.get(name) or asked.get(name)) for name in NAMES}
     return {
         "whole_key": key.hex(),
-        "key": name,
+        "key": short,
         "kind": "result",
         "state": FINISHED,
         "test": _text(asked.get("test")),
         "rows": asked.get("rows"),
         "columns": asked.get("columns"),
         "fingerprint": _text(asked.get("fingerprint")),
+        **names,
         "risk": _risk(head.get("risk")) if shown else None,
         "findings": {severity: head["findings"].get(severity, 0) for severity in GRAVE_FIRST} if shown else None,
-        "page": page_name(name) if shown else None,
+        "page": page_name(short, names["name"] or names["target"]) if shown else None,
         **dict.fromkeys(("candidates", "best", "started")),
     }
 
@@ -172,20 +196,22 @@ def studies_blocks(index: Mapping[str, Any]) -> list[Block]:
         (
             moment(entry["ended"] or entry["started"]),
             Span(entry["state"], _STYLES.get(entry["state"], "")),
+            title_words(entry),
             learner_words(entry),
             risk_words(entry["risk"]),
         )
         for entry in index["studies"]
     )
-    table = Table(title="", head=("when", "state", "learner", "risk"), rows=rows, brief=len(rows))
+    table = Table(title="", head=("when", "state", "study", "learner", "risk"), rows=rows, brief=len(rows))
     damaged = index["damaged"]
     return [table, Note(f"Left out, since damaged: {', '.join(damaged)}." if damaged else "")]
 
 
 def short_studies(index: Mapping[str, Any]) -> str:
-    """Return one line per study: its key, state, learner and risk."""
+    """Return one line per study: its key, state, title, learner and risk."""
     return "\n".join(
-        f"{entry['key']}  {line(entry['state'])}  {learner_words(entry)}  {risk_words(entry['risk'])}"
+        f"{entry['key']}  {line(entry['state'])}  {title_words(entry)}  {learner_words(entry)}  "
+        f"{risk_words(entry['risk'])}"
         for entry in index["studies"]
     )
 

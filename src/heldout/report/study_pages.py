@@ -10,7 +10,7 @@ from heldout.base.errors import StoredError
 from heldout.base.words import clipped, line, show_seconds
 from heldout.report.html import asset
 from heldout.report.page import page_policy, render_page, render_template
-from heldout.report.study_list import STATES, page_name
+from heldout.report.study_list import STATES, subject_words, title_words
 from heldout.report.words import moment
 
 _LONGEST = 200  # characters of a text that moves
@@ -18,12 +18,13 @@ _LONGEST = 200  # characters of a text that moves
 
 def render_index(index: Mapping[str, Any], *, served: bool = False) -> str:
     """Return the list of studies. If `served`, it updates itself and links to the server, otherwise to files."""
+    pages = {entry["key"]: entry["page"] for entry in index["studies"]}
     values = {
         **index,
         "served": served,
         "live": live_facts(index),
         "name": PurePath(index["journal"]).name,
-        "studies": [_row(entry, served=served) for entry in index["studies"]],
+        "studies": [_row(entry, pages, served=served) for entry in index["studies"]],
         "made": moment(index["made"]),
     }
     return render_template("index.html.j2", values, **_extras(served=served))
@@ -31,7 +32,7 @@ def render_index(index: Mapping[str, Any], *, served: bool = False) -> str:
 
 def render_live(index: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     """Return the page of a study without a report yet; it updates itself while the study runs."""
-    values = {"entry": _row(entry, served=True), "live": live_facts(index), "journal": index["journal"]}
+    values = {"entry": _row(entry, {}, served=True), "live": live_facts(index), "journal": index["journal"]}
     return render_template("live.html.j2", values, **_extras(served=True))
 
 
@@ -60,30 +61,33 @@ def policy_of(*, served: bool) -> str:
     return page_policy(**_extras(served=served))
 
 
-def _row(entry: Mapping[str, Any], *, served: bool) -> dict[str, Any]:
-    """Return the entry of a study with its links and dates."""
+def _row(entry: Mapping[str, Any], pages: Mapping[str, str | None], *, served: bool) -> dict[str, Any]:
+    """Return the entry of a study with its title, links and dates; `pages` are the names of files by key."""
+
+    def href(key: str) -> str | None:
+        return f"/study/{key}" if served else pages[key]
+
     return {
         **entry,
-        "href": None if entry["page"] is None else _href(entry["key"], served=served),
-        "whole": None if entry["part_of"] is None else _href(entry["part_of"], served=served),
+        "title": title_words(entry),
+        "subject": subject_words(entry) if entry.get("name") else "",
+        "href": None if entry["page"] is None else href(entry["key"]),
+        "whole": None if entry["part_of"] is None else href(entry["part_of"]),
         "when": moment(entry["ended"] or entry["started"]),
         "begun": moment(entry["started"]),
         "mark": entry["state"] if entry["state"] in STATES else "left",
     }
 
 
-def _href(key: str, *, served: bool) -> str:
-    return f"/study/{key}" if served else page_name(key)
-
-
 def _words(running: Mapping[str, Any]) -> dict[str, Any]:
-    left, failed = running["seconds_left"], running["failed"]
+    left, failed, words = running["seconds_left"], running["failed"], running["words"]
+    subject = line(words.get("name") or "") or subject_words(words)
     moves = running["stopped"] is None
     return {
         "studies": running["studies"],
         "percent": max(0, min(100, int(100 * running["share"]))),
         "stopped": None if moves else clipped(line(running["stopped"]), _LONGEST),
-        "learner": clipped(line(running["words"].get("learner", "")), _LONGEST),
+        "learner": clipped(": ".join(filter(None, [subject, line(words.get("learner") or "")])), _LONGEST),
         "cells": f"{running['done']:,} of {max(running['total'], running['done']):,} cells",
         "stage": f"stage {running['stage']:,}",
         "seconds": f"{show_seconds(running['seconds'])} so far",

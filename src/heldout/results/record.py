@@ -122,6 +122,10 @@ def _about(question: Question, outcome: Outcome) -> dict[str, Any]:
     roles = {"groups": task.groups, "time": task.time, "sample_weight": task.weight, "strata": task.strata}
     stream = outcome.stream is not None and outcome.stream.kept is None
     return {
+        "name": study.name,
+        "target": task.target,
+        "source": task.source,
+        "read_as": task.read_as or None,
         "learner": families[0].name if len(families) == 1 else "families",
         "families": [family.name for family in families],
         "estimators": [clipped(" ".join(repr(family.estimator).split()), 498) for family in families],

@@ -51,6 +51,7 @@ class Request:
     options: Options | None = None
     remarks: tuple[Finding, ...] = ()  # on what a learner by name leaves out
     slices: Any = None
+    name: str | None = None  # what the study is called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -114,6 +114,7 @@ class Study:
     race: RaceRule | None = None  # how candidates are dropped early; None: no race
     races: Mapping[str, Race] = field(default_factory=dict)  # by validation panel, once they have begun
     everywhere: Everywhere = field(default_factory=Everywhere)  # for intervals alone
+    name: str | None = None  # what the user calls it
 
     def validation_splits(self, choice: Choice) -> Splits:
         """Return the splits on whose held-out parts a choice is made."""

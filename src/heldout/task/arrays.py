@@ -215,20 +215,6 @@ def is_missing(value: Any) -> bool:
     )
 
 
-def some_rows(rows: NDArray[np.intp], *, shown: int = 5) -> str:
-    """Format row numbers for a message: the first few, and how many there are.
-
-    >>> some_rows(np.array([3]))
-    'row 3'
-    >>> some_rows(np.arange(9))
-    'rows 0, 1, 2, 3, 4, … (9 in all)'
-    """
-    first = ", ".join(str(int(row)) for row in rows[:shown])
-    if len(rows) == 1:
-        return f"row {first}"
-    return f"rows {first}" if len(rows) <= shown else f"rows {first}, … ({len(rows)} in all)"
-
-
 def _stack(columns: list[NDArray[Any]]) -> NDArray[Any]:
     if len(columns) == 1:
         return columns[0]

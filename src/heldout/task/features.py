@@ -24,6 +24,7 @@ from heldout.task.arrays import (
     is_sparse,
     refuse_twice,
 )
+from heldout.task.source import some_rows
 
 _NUMBER = (Number, np.bool_)
 
@@ -164,8 +165,8 @@ def _refuse_mixture(name: Any, cells: NDArray[Any]) -> None:
             number, other = first[True], first[False]
             things = "strings" if isinstance(cells[other], str) else f"{type(cells[other]).__name__} objects"
             raise MixedColumnError(
-                f"Column {name!r} of X mixes numbers ({cells[number]!r} in row {number}) and "
-                f"{things} ({cells[other]!r} in row {other}), but each column given as an argument "
+                f"Column {name!r} of X mixes numbers ({cells[number]!r} in {some_rows([number])}) and "
+                f"{things} ({cells[other]!r} in {some_rows([other])}), but each column given as an argument "
                 "must be all strings or all numbers. Convert it with pandas.to_numeric(…, errors='coerce') or "
                 "astype(str)."
             )

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.base.errors import RoleError
-from heldout.task.arrays import as_array, column, is_frame, is_pyarrow, missing_rows, some_rows
+from heldout.task.arrays import as_array, column, is_frame, is_pyarrow, missing_rows
+from heldout.task.source import some_rows
 
 Codes = NDArray[np.intp]
 _FINE = ("ps", "fs", "as")
@@ -51,7 +52,7 @@ def accept_time(values: Any, *, role: str = "time") -> NDArray[Any]:
             "Convert it with pandas.to_datetime(…)."
         )
     if times.dtype.kind == "u" and len(times) and times.max() > np.iinfo(np.int64).max:
-        raise RoleError(f"{role} is past 2**63 in row {int(times.argmax())}. Count it from a later beginning.")
+        raise RoleError(f"{role} is past 2**63 in {some_rows([int(times.argmax())])}. Count it from a later beginning.")
     if times.dtype.kind == "f" and not np.isfinite(times).all():
         raise RoleError(f"{role} is infinite in {some_rows(np.flatnonzero(~np.isfinite(times)))}. Correct these rows.")
     return times

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.base.errors import InputError, RoleError, TargetError, did_you_mean
 from heldout.base.rowkeys import Hashes, Rows, index_hashes, key_of
+from heldout.base.words import listed
 from heldout.task.arrays import (
     Kind,
     column,
@@ -26,6 +27,7 @@ from heldout.task.arrays import (
 from heldout.task.features import accept_features, check_features, freeze_features, read_only
 from heldout.task.hashing import row_hashes, target_hashes, task_fingerprint
 from heldout.task.roles import END, accept_end, accept_labels, accept_time, accept_weight, split_time
+from heldout.task.source import source_of_now
 from heldout.task.target import accept_target, check_target
 
 
@@ -50,6 +52,9 @@ class Task:
     strata: NDArray[np.intp] | None = None  # codes; None means the classes of y, where there are any
     columns: tuple[str, ...] | None = None  # names, where X has them
     frame: str = "pandas"  # which library result tables are made with: "pandas" or "polars"
+    target: str | None = None  # the name of y, for people, as all below; the fingerprint knows none of it
+    source: str | None = None  # the file that was read
+    read_as: str = ""  # how it was read, where that is not the usual way
 
     @cached_property
     def size(self) -> int:
@@ -155,6 +160,7 @@ def declare(
             "strata= cannot be kept together with time=: a block of time holds what its time holds. Leave strata out, "
             "or time; with groups= declared too, groups are dealt by their strata."
         )
+    target, source = _name_of(y), source_of_now()
     start, end = (None, None) if time is None else split_time(time)
     given = {"y": y, "groups": groups, "time": start, END: end, "sample_weight": sample_weight, "strata": strata}
     _check_indexes({"X": X, **given})
@@ -180,8 +186,19 @@ def declare(
         group_names=names,
         columns=column_names(X),
         frame="polars" if is_polars(X, "DataFrame") else "pandas",
+        target=target,
+        source=source.name,
+        read_as=source.read_as,
         **{name: read_only(value) for name, value in values.items()},
     )
+
+
+def _name_of(y: Any) -> str | None:
+    """Return the name of a target: the column that it names or is, if any."""
+    if is_frame(y):
+        return listed(list(map(str, y.columns)), 3)
+    name = y if isinstance(y, str) else getattr(y, "name", None)
+    return name if isinstance(name, str) and name else None
 
 
 def named_columns_out(X: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
