@@ -101,7 +101,7 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
     frame = frame.drop(columns=[*dropped, *([asked["split"]] if asked["split"] else [])])
     if frame.shape[1] <= len(roles) - bool(asked["split"]):
         raise ColumnError(f"No column of {file!r} is left to look at: all are the target, roles, or dropped.")
-    classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"])
+    classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"], command=True)
     head = {
         "data": f"{file}: {len(frame):,} rows",
         **head,
