@@ -249,3 +249,30 @@ def test_a_fold_that_failed_leaves_no_value(table):
     assert result.subgroups["reason"].str.contains("failed").all()
     assert result.summary()["subgroups"]["sentence"] == "No subgroup has an interval."
     assert result.plot.subgroups() is not None
+
+
+@pytest.mark.parametrize(
+    ("values", "groups"),
+    [
+        (np.arange("2020-01-01", "2020-04-30", dtype="datetime64[D]"), 4),
+        (np.append(np.inf, np.arange(119.0)), 4),
+        (pd.Series([None] * 20 + list(range(100)), dtype="Int64"), 5),
+        (np.minimum(np.arange(120), 20), 1),
+        (np.array([f"row {n}" for n in range(120)]), 30),
+        (np.array([1, "a", None] * 40, dtype=object), 3),
+        (np.arange(120) % 10, 10),
+        (np.arange(120) % 2 == 0, 2),
+        (np.full(120, np.nan), 1),
+    ],
+)
+def test_slices_of_any_kind_hold_every_row_once(values, groups):
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    found = ho.evaluate(Ridge(), X, X[:, 0], slices={"kind": values}, loss="mae", jobs=1).subgroups
+    assert len(found) == found["group"].nunique() == groups
+    assert found["rows"].sum() == 120
+
+
+def test_labels_that_cannot_be_hashed_are_refused():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ho.HeldoutError, match="The slice 'kind' must hold labels that can be hashed"):
+        ho.evaluate(Ridge(), X, X[:, 0], slices={"kind": pd.Series([[1]] * 20)}, jobs=1)

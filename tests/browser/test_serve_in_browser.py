@@ -128,7 +128,8 @@ def test_a_running_study_moves_and_ends_with_a_link_and_no_page_is_loaded_again(
     assert row.locator("a").first.get_attribute("href") == f"/study/{key}"
     study.get_by_role("link", name="Show its report").click()
     study.locator("#verdict").wait_for()
-    assert "Sleeper" in study.locator("h1").inner_text()
+    assert study.locator("h1").inner_text() == "y from 3 columns"
+    assert "Tuned Sleeper" in study.locator(".setting").inner_text()
     assert JournalReader(journal).contents().damaged == ()
 
 

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import heldout as ho
-from heldout.results.figures_of_predictions import FEWEST_POINTS, MOST_CURVES, Band, Ranked, roc_points
+from heldout.results.figures_of_predictions import FEWEST_POINTS, MOST_CURVES, Ranked, cumulated, curve_points
 
 LOSSES = ["zero_one", "log", "roc_auc"]
 CURVES = ("roc", "pr", "gains", "thresholds")
@@ -245,8 +245,9 @@ def test_the_band_of_the_roc_curve_covers(away):
     y = np.arange(200) < 80
     for _ in range(300):
         score = chance.normal(size=200) + away * y
-        ranked = Ranked.of("yes", y, score, {"fold": np.zeros(200), "proba_yes": score}, distinct=1.0)
-        points = roc_points(ranked, Band(level=0.95, distinct=1.0))
+        scores, hits, alarms = cumulated(y, score, np.ones(200))
+        ranked = Ranked(label="yes", scores=scores, hits=hits, alarms=alarms, draws=(80, 120))
+        points = curve_points(ranked, "roc")
         ends = [np.interp(rates, points["fpr"], points[f"tpr_{end}"]) for end in ("low", "high")]
         truth = norm.sf(norm.isf(rates) - away)
         covered.append((ends[0] <= truth) & (truth <= ends[1]))

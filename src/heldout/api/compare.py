@@ -248,15 +248,9 @@ def compare(
     check_rope(rope)
     name = checked_name(name)  # of the comparison alone: its parts may be known by another
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    asked: dict[str, Any] = {
-        "loss": loss,
-        "positive": positive,
-        "slices": slices,
-        "level": level,
-        "seed": seed,
-        "options": options,
-    }
-    request = Request(test=test, roles=roles, **asked)
+    request = Request(
+        test=test, roles=roles, loss=loss, positive=positive, slices=slices, level=level, seed=seed, options=options
+    )
     named = named_learners(learners)
     questions = ask_all(named, X, target_of(y, target), request)
     options = next(iter(questions.values())).options

@@ -75,24 +75,16 @@ def evaluate(
         Roles of the rows, obeyed at every level of splitting. `time` takes a pair (start, end) too: docs/splits.md.
     loss : str, scorer, list or dict, optional
         What is estimated, such as "auc", "logloss", "rmse" or any scorer; the first of several is ``result.risk``. None
-        takes the learner's own loss. Of two classes, `positive` is the one that F1 and curves speak of.
-    slices : str, array, function, list or dict of them, optional
-        Subgroups whose risk is estimated too: columns of X by name, which stay features, or arrays with a label a row.
-    level, seed : float and int
-        The level of the intervals. What decides the test splits, and whatever the learner leaves to chance.
+    what: dict[str, Any] = {"loss": loss, "positive": positive, "slices": slices, "level": level, "name": name}
+    request = Request(test=test, roles=roles, **what, seed=seed, options=options)
     jobs : int, optional
         Worker processes; None takes every core this process may use, where the work is worth it.
     backend : "inline", "processes", "dask://host:8786" or distributed.Client, optional
         Where the fits are done. None decides by how long they take, here or on local processes; the numbers are the
         same everywhere.
     journal : path, optional
-        A file that keeps every finished answer, such as "study.db", for the same call and larger ones: docs/journal.md.
-    progress : "auto" or bool
-        A bar for runs that last.
-    options : Options, optional
-        Less used switches.
-    name : str, optional
-        What to call the study, in reports and in lists of studies.
+    what: dict[str, Any] = {"loss": loss, "positive": positive, "slices": slices, "level": level, "name": name}
+    request = Request(test=test, roles=roles, **what, seed=seed, options=options)
 
     Returns
     -------
@@ -111,16 +103,8 @@ def evaluate(
     if journal is not None and is_stream(X):
         raise OptionError("A study of a stream is one pass over it, which a journal does not keep. Leave journal out.")
     roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "strata": strata}
-    asked: dict[str, Any] = {
-        "loss": loss,
-        "positive": positive,
-        "slices": slices,
-        "level": level,
-        "seed": seed,
-        "options": options,
-        "name": name,
-    }
-    request = Request(test=test, roles=roles, **asked)
+    what: dict[str, Any] = {"loss": loss, "positive": positive, "slices": slices, "level": level, "name": name}
+    request = Request(test=test, roles=roles, **what, seed=seed, options=options)
     question = prepare(learner, X, target_of(y, target), request)
     how = Running(jobs=jobs, backend=backend, progress=progress, journal=journal, options=question.options)
     return run_question(question, how)

@@ -30,8 +30,8 @@ def _subgroups(found: Mapping[str, Any] | None) -> list[Block]:
     )
     head = ("by", "subgroup", "rows", found["loss"], f"{level_words(found['level'])} together", "")
     return [
-        Note(found["sentence"]),
         Table(title="Risk by subgroup", head=head, rows=rows, brief=40, key="subgroups", sentences=True),
+        Note(found["sentence"]),
     ]
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from heldout.base.words import choice_words, clipped, line, words_of_choice
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
-from heldout.report.first_screen import first_screen, other_findings
+from heldout.report.first_screen import first_screen, gravest_first, other_findings
 from heldout.report.model import model_blocks
 from heldout.report.plan import plan_blocks
-from heldout.report.words import DASH, between, counted, estimate_words, gravest_first, interval, level_words
+from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
 from heldout.results.study_record import is_shown
 
 OPTIMISTIC = Span("optimistic", "warning")
@@ -38,10 +38,8 @@ def result_blocks(summary: Mapping[str, Any], *, at_length: bool = False) -> lis
         counted(len(summary["failures"]), "failed cell"): lambda: (failures_table(summary["failures"]),),
     }
     details = [Details(title, within, always=at_length) for title, within in behind.items()]
-    return [
-        *first_screen(summary, model_blocks(summary) if summary.get("subgroups") or summary.get("importance") else ()),
-        *details,
-    ]
+    asked = summary.get("subgroups") or summary.get("importance")
+    return [*first_screen(summary, model_blocks(summary) if asked else ()), *details]
 
 
 def _promise(summary: Mapping[str, Any]) -> dict[str, str | None]:
@@ -223,20 +221,12 @@ def tuned_blocks(tuned: Mapping[str, Any]) -> list[Block]:
     return [
         Note(("Chosen: ", Span(choice_words(tuned["family"], tuned["params"]), "strong"), of)),
         Note((number, " ", OPTIMISTIC) if tuned["optimistic"] else number),
-        _families(tuned),
         beside_table(tuned["estimates"], tuned["labels"]),
         Note(Span(waits, "quiet") if tuned["optimistic"] and not tuned["estimates"] else ""),
         Facts(
             {
                 "predictor": tuned["covers"],
-                "failed": f"{tuned['failed']:,} fits: see failures_" if tuned["failed"] else None,
+                "failed": f"{tuned['failed']:,} cells: see failures_" if tuned["failed"] else None,
             }
         ),
     ]
-
-
-def _families(tuned: Mapping[str, Any]) -> Table:
-    """Return a table of the families that competed, the best in validation first."""
-    rows = tuple((row["family"], row["candidates"], row["value"]) for row in tuned["families"])
-    head = ("family", "candidates", f"best {tuned['loss']} in validation")
-    return Table(title="Families", head=head, rows=rows)

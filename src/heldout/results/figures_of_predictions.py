@@ -6,7 +6,6 @@ under the ROC curve is the mean over folds, as everywhere, since scores of diffe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,17 +16,17 @@ from heldout.results.study_record import Columns, StudyRecord, rows_of
 from heldout.risk.intervals.method import wilson_ends, z_quantile
 from heldout.risk.widening import effective_count
 
+CURVES = ("roc", "pr", "gains", "thresholds")
 MOST_CURVES = 6  # classes with a curve of their own in a figure
-MOST_POINTS = 120  # of all curves of a figure
-FEWEST_POINTS = 40  # of one of several curves
+MOST_POINTS, FEWEST_POINTS = 120, 40  # of all curves of a figure, and of one of several
 MOST_CLASSES = 100  # rows of the figure of classes
 SEVERAL = "Each row has several labels, and which were mixed up is no one table."
 ONE_CLASS = "All held-out rows are of one class, so there is nothing to tell apart."
 NO_SCORES = "Neither probabilities nor decision values were recorded: the learner has none, or loss=[…, 'log'] asks."
+OF_TWO = "With several classes no one threshold decides. The ROC and precision-recall curves are of each class."
 
 Figure = dict[str, Any]
 Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 def refusal(record: StudyRecord, *, of_classes: bool, what: str) -> str | None:
@@ -37,11 +36,6 @@ def refusal(record: StudyRecord, *, of_classes: bool, what: str) -> str | None:
         return f"The target is a {'number' if of_classes else 'class'}, so there are no {what}."
     if of_classes and classes is None:
         return SEVERAL
-    return withheld(record)
-
-
-def withheld(record: StudyRecord) -> str | None:
-    """Return why the results of single rows cannot be shown; None if they can."""
     answer = record.about.get("answer", "full")
     if answer != "full":
         return f"Results of single rows are withheld, as answer={answer!r} asks."
@@ -51,94 +45,71 @@ def withheld(record: StudyRecord) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Band:
-    """Says how intervals of shares are made: at which level, and from how many draws for each row of the table."""
-
-    level: float
-    distinct: float  # distinct rows as a share of the rows of the table, which repeats hold out several times
-
-    @classmethod
-    def of(cls, record: StudyRecord) -> Band | None:
-        """Return None where rows follow each other in time or come in groups, so that they are no draws."""
-        if {"groups", "time"} & set(record.about["roles"]):
-            return None
-        rows = np.asarray(record.tables["predictions"]["row"])
-        return cls(level=float(record.about["level"]), distinct=len(np.unique(rows)) / len(rows))
-
-    def ends(self, shares: Floats, draws: Floats) -> tuple[Floats, Floats]:
-        """Return the ends of Wilson's interval of each share."""
-        z, each = z_quantile(self.level), zip(shares.tolist(), draws.tolist(), strict=True)
-        found = [(np.nan, np.nan) if np.isnan(share) else wilson_ends(share, n, z) for share, n in each]
-        low, high = np.array(found, dtype=np.float64).reshape(-1, 2).T
-        return low, high
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ranked:
-    """Holds one class against the rest: weighted counts of the rows at or above each score, from the highest down."""
+    """Holds one class against the rest: the weight of the rows at or above each score, from the highest down."""
 
     label: Any
     scores: Floats
     hits: Floats  # rows of the class
     alarms: Floats  # rows of the others
-    draws: tuple[float, float]  # distinct rows of equal weight that the rows of the class, and the others, are worth
-    area: float  # under the ROC curve
-    by_fold: bool  # whether the area is the mean over folds; else it is that of all rows, since a fold lacks a class
-    probability: bool
-
-    @classmethod
-    def of(cls, label: Any, positive: Flags, score: Floats, columns: Columns, *, distinct: float) -> Ranked:
-        """Rank the rows of the table of predictions by `score`; `positive` says which are of the class."""
-        weight, folds = np.asarray(columns.get("sample_weight", np.ones(len(score)))), np.asarray(columns["fold"])
-        kept = weight > 0
-        positive, score, weight, folds = positive[kept], score[kept], weight[kept], folds[kept]
-        scores, hits, alarms = _cumulated(positive, score, weight)
-        area, by_fold = _mean_area(positive, score, weight, folds)
-        draws = tuple(distinct * effective_count(weight[rows]) if rows.any() else 0.0 for rows in (positive, ~positive))
-        return cls(
-            label=label,
-            scores=scores,
-            hits=hits,
-            alarms=alarms,
-            draws=(draws[0], draws[1]),
-            area=area,
-            by_fold=by_fold,
-            probability=f"proba_{label}" in columns,
-        )
+    draws: tuple[float, float] | None  # independent rows that both kinds are worth; None: they are no draws
+    level: float = 0.95
+    probability: bool = True
+    by_fold: tuple[float, ...] = ()  # the area under the ROC curve in each fold, if each has both kinds of rows
 
     @property
-    def share(self) -> float:
-        """The share of the rows that are of the class."""
-        return float(self.hits[-1] / (self.hits[-1] + self.alarms[-1]))
-
-    @property
-    def precision(self) -> float:
-        """The average precision, over all rows together."""
-        return float(np.sum(np.diff(self.hits, prepend=0.0) / self.hits[-1] * self.hits / (self.hits + self.alarms)))
+    def area(self) -> float:
+        """The area under the ROC curve, in the mean over folds where each has one."""
+        return float(np.mean(self.by_fold)) if self.by_fold else _area(self.hits, self.alarms)
 
 
-def _cumulated(positive: Flags, score: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+def ranked_of(record: StudyRecord, label: Any, score: Floats) -> Ranked:
+    """Rank the held-out rows by the score of one class; rows of zero weight do not count."""
+    columns = record.tables["predictions"]
+    weight, distinct = _weights(record)
+    kept = weight > 0
+    own, score, weight = (np.asarray(columns["y"]) == label)[kept], score[kept], weight[kept]
+    scores, hits, alarms = cumulated(own, score, weight)
+    names, folds = np.unique(np.asarray(columns["fold"])[kept], return_inverse=True)
+    both = all(np.bincount(folds, weights=kind, minlength=len(names)).all() for kind in (own, ~own))
+    parts = [folds == fold for fold in range(len(names))] if both else []
+    areas = [_area(*cumulated(own[part], score[part], weight[part])[1:]) for part in parts]
+    if areas and "sample_weight" in columns:  # then a fold weighs as much as its rows
+        masses = np.array([weight[part].sum() for part in parts])
+        areas = (areas * masses / masses.mean()).tolist()
+    draws = None
+    if distinct is not None and hits[-1] and alarms[-1]:
+        draws = distinct * effective_count(weight[own]), distinct * effective_count(weight[~own])
+    return Ranked(
+        label=label,
+        scores=scores,
+        hits=hits,
+        alarms=alarms,
+        draws=draws,
+        level=record.about["level"],
+        probability=f"proba_{label}" in columns,
+        by_fold=tuple(areas),
+    )
+
+
+def _weights(record: StudyRecord) -> tuple[Floats, float | None]:
+    """Return the weight of each held-out row, and the share of these rows that are distinct, since repeats hold rows
+    out several times. The share is None where rows come in groups or follow each other in time, so are no draws."""
+    rows = np.asarray(record.tables["predictions"]["row"])
+    weight = np.asarray(record.tables["predictions"].get("sample_weight", np.ones(len(rows))), dtype=np.float64)
+    dependent = {"groups", "time"} & set(record.about["roles"])
+    return weight, None if dependent else len(np.unique(rows)) / len(rows)
+
+
+def cumulated(own: NDArray[np.bool_], score: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Return each distinct score from the highest down, and the weight of both kinds of rows at or above it."""
     order = np.argsort(-score, kind="stable")
-    positive, score, weight = positive[order], score[order], weight[order]
+    own, score, weight = own[order], score[order], weight[order]
     last = np.append(np.flatnonzero(np.diff(score)), len(score) - 1)
-    return score[last], np.cumsum(positive * weight)[last], np.cumsum(~positive * weight)[last]
+    return score[last], np.cumsum(own * weight)[last], np.cumsum(~own * weight)[last]
 
 
-def _mean_area(positive: Flags, score: Floats, weight: Floats, folds: NDArray[Any]) -> tuple[float, bool]:
-    """Return the area under the ROC curve, as a mean over folds if each has both kinds of rows; a fold weighs as much
-    as its rows."""
-    names, codes = np.unique(folds, return_inverse=True)
-    both = [np.bincount(codes, weights=kind, minlength=len(names)) > 0 for kind in (positive, ~positive)]
-    if not (both[0] & both[1]).all():
-        return (_area(positive, score, weight) if positive.any() and not positive.all() else np.nan), False
-    areas = [_area(positive[own], score[own], weight[own]) for own in (codes == code for code in range(len(names)))]
-    masses = np.bincount(codes, weights=weight) if (weight != 1).any() else None
-    return float(np.average(areas, weights=masses)), True
-
-
-def _area(positive: Flags, score: Floats, weight: Floats) -> float:
-    _, hits, alarms = _cumulated(positive, score, weight)
+def _area(hits: Floats, alarms: Floats) -> float:
     return float(np.trapezoid(np.append(0.0, hits), np.append(0.0, alarms)) / (hits[-1] * alarms[-1]))
 
 
@@ -149,106 +120,70 @@ def positive_class(record: StudyRecord) -> Any:
 
 
 def ranked_classes(record: StudyRecord) -> list[Ranked] | str:
-    """Rank the held-out rows for each class, or for the positive one of two; or return the reason why not."""
+    """Rank the held-out rows for each class, or for the positive one of two; or return why there is no curve."""
     if (why := refusal(record, of_classes=True, what="classes to tell apart")) is not None:
         return why
-    columns, classes = record.tables["predictions"], list(record.about["classes"])
-    if "y" not in columns:
-        return SEVERAL
+    columns, classes, positive = record.tables["predictions"], list(record.about["classes"]), positive_class(record)
     scores = {label: columns[f"proba_{label}"] for label in classes if f"proba_{label}" in columns}
-    positive = positive_class(record)
     if positive is not None:
         if not scores and "decision_function" in columns:
             decided = np.asarray(columns["decision_function"])
             scores = {positive: decided if positive == classes[1] else -decided}
         scores = {label: score for label, score in scores.items() if label == positive}
-    if not scores:
-        return NO_SCORES
-    true, rows = np.asarray(columns["y"]), np.asarray(columns["row"])
-    distinct = len(np.unique(rows)) / len(rows)
-    found = [
-        Ranked.of(label, true == label, np.asarray(score, dtype=np.float64), columns, distinct=distinct)
-        for label, score in scores.items()
-    ]
-    found = [one for one in found if one.hits[-1] and one.alarms[-1]]
-    return sorted(found, key=lambda one: -one.hits[-1]) or ONE_CLASS
+    found = [ranked_of(record, label, np.asarray(score, dtype=np.float64)) for label, score in scores.items()]
+    known = [one for one in found if one.hits[-1] and one.alarms[-1]]
+    return sorted(known, key=lambda one: -one.hits[-1]) or (ONE_CLASS if found else NO_SCORES)
 
 
-def roc_points(ranked: Ranked, band: Band | None, most: int | None = None) -> Columns:
-    """Return scikit-learn's ROC curve, with an interval of the true positive rate at each false positive rate.
+def curve_points(ranked: Ranked, name: str, most: int | None = None) -> Columns:
+    """Return a curve: every point of it, or at most so many, evenly along it with both ends among them.
 
-    Both rates are estimated, so Wilson's interval of the first is joined with what the curve rises by within Wilson's
-    interval of the second, as MOVER (the method of variance estimates recovery) does.
+    The curves are scikit-learn's; a table of thresholds has hundredths of a probability, or of the distinct decision
+    values. The ends of intervals are Wilson's. Both rates of a ROC curve are estimated, so the interval of the true
+    positive rate is joined with what the curve rises by within that of the false positive rate, as MOVER (the method of
+    variance estimates recovery) does.
     """
-    hits, alarms = ranked.hits, ranked.alarms
-    turns = np.ones(len(hits), dtype=bool)  # points in the middle of a straight stretch are dropped
-    turns[1:-1] = (np.diff(alarms, 2) != 0) | (np.diff(hits, 2) != 0)
-    columns = {
-        "threshold": np.append(np.inf, ranked.scores[turns]),
-        "fpr": np.append(0.0, alarms[turns]) / alarms[-1],
-        "tpr": np.append(0.0, hits[turns]) / hits[-1],
-    }
-    whole, columns = columns, _thinned(columns, most)
-    fpr, tpr, (draws, others) = columns["fpr"], columns["tpr"], ranked.draws
-    if band is None:
+    threshold, hits, alarms = np.append(np.inf, ranked.scores), np.append(0, ranked.hits), np.append(0, ranked.alarms)
+    totals = float(hits[-1]), float(alarms[-1])
+    if name == "thresholds":
+        grid = np.arange(1, 100) / 100
+        grid = grid if ranked.probability else np.unique(np.quantile(ranked.scores, grid))
+        places = np.searchsorted(-threshold, -grid, side="right") - 1
+        threshold, hits, alarms = grid, hits[places], alarms[places]
+    tpr, fpr, called = hits / totals[0], alarms / totals[1], hits + alarms
+    share, precision, f1 = called / sum(totals), _ratio(hits, called), 2 * hits / (called + totals[0])
+    columns: Columns = {
+        "roc": {"threshold": threshold, "fpr": fpr, "tpr": tpr},
+        "pr": {"threshold": threshold, "recall": tpr, "precision": np.where(called > 0, precision, 1.0)},
+        "gains": {"threshold": threshold, "share": share, "gain": tpr, "lift": _ratio(tpr, share)},
+        "thresholds": {"threshold": threshold, "precision": precision, "recall": tpr, "f1": f1, "share": share},
+    }[name]
+    kept = np.arange(len(threshold))[:: -1 if name == "pr" else 1]
+    if name == "roc":  # points in the middle of a straight stretch are dropped
+        turns = (np.diff(alarms[1:], 2) != 0) | (np.diff(hits[1:], 2) != 0)
+        kept = kept[np.r_[True, True, turns, True][: len(kept)]]
+    if most is not None and len(kept) > most:
+        kept = kept[np.unique(np.linspace(0, len(kept) - 1, most).astype(np.intp))]
+    columns = {key: values[kept] for key, values in columns.items()}
+    if ranked.draws is None or name == "thresholds":
         return columns
-    of_tpr, of_fpr = band.ends(tpr, np.full(len(tpr), draws)), band.ends(fpr, np.full(len(fpr), others))
-    along = [np.interp(end, whole["fpr"], whole["tpr"]) for end in of_fpr]
-    low, high = (tpr + way * np.hypot(own - tpr, of - tpr) for way, own, of in zip((-1, 1), of_tpr, along, strict=True))
-    low, high = low.clip(0, 1), high.clip(0, 1)
-    return {**columns, "tpr_low": low, "tpr_high": high}
+    own, others = ranked.draws
+    of = {"roc": "tpr", "pr": "precision", "gains": "gain"}[name]
+    draws = share[kept] * (own + others) if name == "pr" else np.full(len(kept), own)
+    low, high = _wilson(columns[of], draws, ranked.level)
+    if name == "roc":
+        ends = _wilson(columns["fpr"], np.full(len(kept), others), ranked.level)
+        near, far = (np.interp(end, fpr, tpr) - columns[of] for end in ends)
+        low, high = (columns[of] - np.hypot(columns[of] - low, near), columns[of] + np.hypot(high - columns[of], far))
+    return {**columns, f"{of}_low": low.clip(0, 1), f"{of}_high": high.clip(0, 1)}
 
 
-def pr_points(ranked: Ranked, band: Band | None, most: int | None = None) -> Columns:
-    """Return scikit-learn's precision-recall curve, with Wilson's interval of each precision."""
-    called = ranked.hits + ranked.alarms
-    columns = {
-        "threshold": np.append(ranked.scores[::-1], np.inf),
-        "recall": np.append(ranked.hits[::-1] / ranked.hits[-1], 0.0),
-        "precision": np.append((ranked.hits / called)[::-1], 1.0),
-        "called": np.append((called / called[-1])[::-1], 0.0),
-    }
-    columns = _thinned(columns, most)
-    called = columns.pop("called")
-    if band is None:
-        return columns
-    low, high = band.ends(columns["precision"], called * sum(ranked.draws))
-    return {**columns, "precision_low": low, "precision_high": high}
-
-
-def gains_points(ranked: Ranked, band: Band | None, most: int | None = None) -> Columns:
-    """Return the share of the class that is found in the share of rows with the highest scores, and the lift."""
-    called = ranked.hits + ranked.alarms
-    share, gain = called / called[-1], ranked.hits / ranked.hits[-1]
-    columns = {
-        "threshold": np.append(np.inf, ranked.scores),
-        "share": np.append(0.0, share),
-        "gain": np.append(0.0, gain),
-        "lift": np.append(np.nan, gain / share),
-    }
-    columns = _thinned(columns, most)
-    if band is None:
-        return columns
-    low, high = band.ends(columns["gain"], np.full(len(columns["gain"]), ranked.draws[0]))
-    return {**columns, "gain_low": low, "gain_high": high}
-
-
-def thresholds_points(ranked: Ranked, band: Band | None, most: int | None = None) -> Columns:
-    """Return precision, recall, F1 and the share called positive at thresholds: hundredths of a probability, or
-    hundredths of the rows by decision value."""
-    grid = np.arange(1, 100) / 100
-    if not ranked.probability:
-        grid = np.unique(np.quantile(ranked.scores, grid))
-    places = np.searchsorted(-ranked.scores, -grid, side="right")  # how many distinct scores reach the threshold
-    hits, alarms = (np.append(0.0, counts)[places] for counts in (ranked.hits, ranked.alarms))
-    called, every = hits + alarms, float(ranked.hits[-1] + ranked.alarms[-1])
-    return {
-        "threshold": grid,
-        "precision": _ratio(hits, called),
-        "recall": hits / ranked.hits[-1],
-        "f1": 2 * hits / (called + ranked.hits[-1]),
-        "share": called / every,
-    }
+def _wilson(shares: Floats, draws: Floats, level: float) -> tuple[Floats, Floats]:
+    """Return the ends of Wilson's interval of each share; NaN for a share that is NaN."""
+    z, each = z_quantile(level), zip(shares.tolist(), draws.tolist(), strict=True)
+    found = [(np.nan, np.nan) if np.isnan(share) else wilson_ends(share, n, z) for share, n in each]
+    low, high = np.array(found, dtype=np.float64).reshape(-1, 2).T
+    return low, high
 
 
 def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
@@ -258,97 +193,64 @@ def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     return ratio
 
 
-def _thinned(columns: Columns, most: int | None) -> Columns:
-    """Keep at most so many points, evenly along the curve, with the first and the last among them."""
-    size = len(columns["threshold"])
-    if most is None or size <= most:
-        return columns
-    kept = np.unique(np.linspace(0, size - 1, most).astype(np.intp))
-    return {name: values[kept] for name, values in columns.items()}
-
-
-Points = Callable[[Ranked, Band | None, int | None], Columns]
-CURVES: Mapping[str, Points] = {
-    "roc": roc_points,
-    "pr": pr_points,
-    "gains": gains_points,
-    "thresholds": thresholds_points,
-}
-OF_TWO = "With several classes no one threshold decides. The ROC and precision-recall curves are of each class."
-
-
 def curve_columns(record: StudyRecord, name: str) -> Columns | str:
-    """Return a curve of CURVES with every point, one class after the other; or the reason why there is none."""
-    every = _ranked_for(record, name, ranked_classes(record))
+    """Return one of CURVES with every point, one class after the other; or the reason why there is none."""
+    every = _suited(record, name, ranked_classes(record))
     if isinstance(every, str):
         return every
-    band = Band.of(record)
-    tables = [(one.label, CURVES[name](one, band, None)) for one in every]
+    tables = [(one.label, curve_points(one, name)) for one in every]
     joined = {key: np.concatenate([table[key] for _, table in tables]) for key in tables[0][1]}
     return {"class": [label for label, table in tables for _ in table["threshold"]], **joined}
 
 
-def _ranked_for(record: StudyRecord, name: str, ranked: list[Ranked] | str) -> list[Ranked] | str:
-    several = name == "thresholds" and not isinstance(ranked, str) and len(record.about["classes"]) > 2
-    return OF_TWO if several else ranked
+def _suited(record: StudyRecord, name: str, ranked: list[Ranked] | str) -> list[Ranked] | str:
+    lacking = name == "thresholds" and not isinstance(ranked, str) and positive_class(record) is None
+    return OF_TWO if lacking else ranked
 
 
 def class_columns(record: StudyRecord) -> Columns | str:
     """Return support, precision, recall and F1 of each class, by the recorded predictions; or the reason why not."""
     if (why := refusal(record, of_classes=True, what="classes")) is not None:
         return why
-    columns = record.tables["predictions"]
-    if "y" not in columns or "predict" not in columns:
-        return SEVERAL
-    true, predicted = np.asarray(columns["y"]), np.asarray(columns["predict"])
+    true, predicted = (np.asarray(record.tables["predictions"][name]) for name in ("y", "predict"))
     labels, codes = np.unique(np.concatenate([true, predicted]), return_inverse=True)
     own, guess = np.split(codes, 2)
-    weight = np.asarray(columns.get("sample_weight", np.ones(len(true))), dtype=np.float64)
-    totals = [np.bincount(one, weights=weight, minlength=len(labels)) for one in (own, guess)]
-    right = np.bincount(own[own == guess], weights=weight[own == guess], minlength=len(labels))
+    (weight, distinct), count = _weights(record), len(labels)
+    right = np.bincount(own[own == guess], weights=weight[own == guess], minlength=count)
+    of_both = [np.bincount(one, weights=weight, minlength=count) for one in (guess, own)]
     found: Columns = {"class": labels.tolist()}
-    rows = [np.bincount(one, minlength=len(labels)) for one in (own, guess)]
-    found |= {"support": rows[0], "predicted": rows[1]}
-    band = Band.of(record)
-    for name, total, codes in (("precision", totals[1], guess), ("recall", totals[0], own)):
+    found |= {"support": np.bincount(own, minlength=count), "predicted": np.bincount(guess, minlength=count)}
+    for name, total, one in zip(("precision", "recall"), of_both, (guess, own), strict=True):
         found[name] = _ratio(right, total)
-        if band is not None:
-            squares = np.bincount(codes, weights=weight**2, minlength=len(labels))
-            ends = band.ends(found[name], band.distinct * np.nan_to_num(_ratio(total**2, squares)))
-            found[f"{name}_low"], found[f"{name}_high"] = ends
-    return {**found, "f1": _ratio(2 * right, totals[0] + totals[1])}
+        if distinct is not None:
+            draws = distinct * _ratio(total**2, np.bincount(one, weights=weight**2, minlength=count))
+            found[f"{name}_low"], found[f"{name}_high"] = _wilson(found[name], draws, record.about["level"])
+    return {**found, "f1": _ratio(2 * right, of_both[0] + of_both[1])}
 
 
 def figures_of_predictions(record: StudyRecord) -> dict[str, Figure]:
     """Return the figures of a classifier: each curve of the commonest classes, thinned, and the table of classes."""
-    ranked, level = ranked_classes(record), record.about["level"]
-    figures: dict[str, Figure] = {}
+    figures, ranked = dict[str, Figure](), ranked_classes(record)
     for name in CURVES:
-        every = _ranked_for(record, name, ranked)
-        figures[name] = {"none": every} if isinstance(every, str) else {"level": level, **_curves(record, name, every)}
+        every = _suited(record, name, ranked)
+        figures[name] = {"none": every} if isinstance(every, str) else _curves(name, every)
     table = class_columns(record)
     if isinstance(table, str):
         return {**figures, "classes": {"none": table}}
     rows = sorted(rows_of(table), key=lambda row: -row["support"])
     shown = [{**row, "class": str(row["class"])} for row in rows[:MOST_CLASSES]]
-    return {**figures, "classes": {"level": level, "rows": shown, "left_out": len(rows) - len(shown)}}
+    about = {"level": record.about["level"], "rows": shown, "left_out": len(rows) - len(shown)}
+    return {**figures, "classes": about}
 
 
-def _curves(record: StudyRecord, name: str, every: Sequence[Ranked]) -> Figure:
-    shown, band = every[:MOST_CURVES], Band.of(record)
-    most = max(MOST_POINTS // len(shown), FEWEST_POINTS)
-    return {
-        "curves": [
-            {
-                "label": str(one.label),
-                "share": one.share,
-                "probability": one.probability,
-                **({"area": one.area, "by_fold": one.by_fold} if name == "roc" else {}),
-                **({"average_precision": one.precision} if name == "pr" else {}),
-                "points": rows_of(CURVES[name](one, band, most)),
-            }
-            for one in shown
-        ],
-        "rows": len(record.tables["predictions"]["y"]),
-        "left_out": len(every) - len(shown),
-    }
+def _curves(name: str, every: list[Ranked]) -> Figure:
+    curves, most = [], max(MOST_POINTS // min(len(every), MOST_CURVES), FEWEST_POINTS)
+    for one in every[:MOST_CURVES]:
+        hits, called = one.hits, one.hits + one.alarms
+        about = {"label": str(one.label), "share": hits[-1] / called[-1], "probability": one.probability}
+        if name == "roc":
+            about |= {"area": one.area, "by_fold": bool(one.by_fold)}
+        if name == "pr":
+            about["average_precision"] = np.sum(np.diff(hits, prepend=0.0) / hits[-1] * hits / called)
+        curves.append({**about, "points": rows_of(curve_points(one, name, most))})
+    return {"level": every[0].level, "curves": curves, "left_out": max(len(every) - MOST_CURVES, 0)}

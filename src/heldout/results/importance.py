@@ -140,77 +140,49 @@ def coefficient_columns(predictors: Sequence[Any]) -> Columns | str:
     Coefficients are in the unit of the columns after preparation. A column that a selector left out counts as 0. Where
     the model has no coefficients, only the columns that a selector keeps are counted. Without either, return why.
     """
-    predictors = [_collapsed(predictor) for predictor in predictors]
-    lasts = [_last(predictor) for predictor in predictors]
-    kinds = sorted({type(last).__name__ for last in lasts})
+    parts = [_parts(predictor) for predictor in predictors]
+    kinds = sorted({type(last).__name__ for _, last in parts})
     if len(kinds) > 1:
         return f"The folds chose different models ({', '.join(kinds)}), whose coefficients mean different things."
-    found = [_coefficients(predictor, last) for predictor, last in zip(predictors, lasts, strict=True)]
+    found = [_coefficients(*part) for part in parts]
     valued = all(value is not None for one in found for value in one.values())
-    selects = any(_has_selector(predictor) for predictor in predictors)
+    selects = any(hasattr(step, "get_support") for before, _ in parts if before is not None for _, step in before.steps)
     if not valued and not selects:
         return f"{kinds[0]} has no coefficients, and no step before it selects columns."
     keys = list(dict.fromkeys(key for one in found for key in one))
     table = np.array([[one.get(key, 0.0) if valued else float(key in one) for key in keys] for one in found])
-    several = any(output for _, output in keys)
     columns: Columns = {"feature": [name for name, _ in keys]}
-    columns |= {"class": [output for _, output in keys]} if several else {}
-    selected = {"selected": np.count_nonzero(table, axis=0), "folds": np.full(len(keys), len(table))}
-    if not valued:
-        return {**columns, **selected}
-    spread = table.std(axis=0, ddof=1) if len(table) > 1 else np.full(len(keys), np.nan)
-    return {
-        **columns,
-        "mean": table.mean(axis=0),
-        "sd": spread,
-        "low": table.min(axis=0),
-        "high": table.max(axis=0),
-        **selected,
-    }
+    if any(output for _, output in keys):
+        columns["class"] = [output for _, output in keys]
+    if valued:
+        spread = table.std(axis=0, ddof=1) if len(table) > 1 else np.full(len(keys), np.nan)
+        columns |= {"mean": table.mean(axis=0), "sd": spread, "low": table.min(axis=0), "high": table.max(axis=0)}
+    return {**columns, "selected": np.count_nonzero(table, axis=0), "folds": np.full(len(keys), len(table))}
 
 
-def _collapsed(predictor: Any) -> Any:
-    """Return an average of linear predictors as one of them, of the columns as they are given; others unchanged."""
-    if not hasattr(predictor, "collapse"):
-        return predictor
-    with suppress(LearnerError):
-        return predictor.collapse()
-    return predictor
-
-
-def _last(predictor: Any) -> Any:
-    """Return the model at the end of Pipelines and of regressors of a transformed target."""
+def _parts(predictor: Any, before: Any = None) -> tuple[Any, Any]:
+    """Return the steps before a model, if there are any, and the model. Averages of linear models are one of them."""
+    if hasattr(predictor, "collapse"):
+        with suppress(LearnerError):
+            return _parts(predictor.collapse(), before)
+    if isinstance(predictor, Pipeline):
+        return _parts(predictor[-1], predictor[:-1] if len(predictor) > 1 else before)
     if isinstance(predictor, FrozenEstimator):
-        return _last(predictor.estimator)
-    if isinstance(predictor, Pipeline):
-        return _last(predictor.steps[-1][1])
-    return _last(predictor.regressor_) if hasattr(predictor, "regressor_") else predictor
+        return _parts(predictor.estimator, before)
+    return _parts(predictor.regressor_, before) if hasattr(predictor, "regressor_") else (before, predictor)
 
 
-def _before(predictor: Any) -> Any:
-    """Return the steps before the model; None if there are none."""
-    inside = getattr(predictor, "regressor_", getattr(predictor, "estimator", None))
-    if isinstance(predictor, Pipeline):
-        return predictor[:-1] if len(predictor) > 1 else _before(predictor[-1])
-    return None if inside is None else _before(inside)
-
-
-def _has_selector(predictor: Any) -> bool:
-    before = _before(predictor)
-    return before is not None and any(hasattr(step, "get_support") for _, step in before.steps)
-
-
-def _coefficients(predictor: Any, last: Any) -> dict[tuple[str, str], float | None]:
+def _coefficients(before: Any, last: Any) -> dict[tuple[str, str], float | None]:
     """Return the coefficients of one predictor by name of column and of class; None for columns without one."""
-    before, values = _before(predictor), getattr(last, "coef_", None)
-    dense = values.toarray() if values is not None and hasattr(values, "toarray") else values
+    values: Any = getattr(last, "coef_", None)
+    dense = values.toarray() if hasattr(values, "toarray") else values
     table = None if dense is None else np.atleast_2d(np.asarray(dense))
     width = int(getattr(last, "n_features_in_", 0)) if table is None else table.shape[1]
     try:
-        names = before.get_feature_names_out() if before is not None else last.feature_names_in_
+        names = list(map(str, last.feature_names_in_ if before is None else before.get_feature_names_out()))
     except (AttributeError, ValueError):  # a step that gives no names, or X without names
         names = []
-    names = list(map(str, names)) if len(names) == width else [f"x{place}" for place in range(width)]
+    names = names if len(names) == width else [f"x{place}" for place in range(width)]
     if table is None:
         return {(name, ""): None for name in names}
     classes = getattr(last, "classes_", ())

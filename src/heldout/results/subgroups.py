@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from heldout.base.errors import HeldoutError, RoleError, did_you_mean
@@ -25,12 +25,11 @@ from heldout.results.test_losses import TestedPart, TestLosses, pooled_score
 from heldout.risk.estimands import Estimand, Subject
 from heldout.risk.estimate import Estimate
 from heldout.risk.estimate_risk import WITH_FITS, estimate_risk, failed_parts
-from heldout.risk.record import Answers, Floats, Record
+from heldout.risk.record import Answers, Record
 from heldout.splits.drawn import Recipe, Splits
 from heldout.study.study import OUTER
 from heldout.task import Task
-from heldout.task.arrays import as_array, column, is_frame, missing_rows
-from heldout.task.roles import label_codes
+from heldout.task.arrays import as_array, column, is_frame
 
 FEWEST_ROWS = 10  # with fewer rows a subgroup has no interval
 MOST_VALUES = 10  # a column of more different numbers is cut at its quartiles
@@ -89,45 +88,41 @@ def _column(name: str, X: Any) -> Any:
 
 def _groups(values: NDArray[Any], name: str) -> tuple[NDArray[np.intp], tuple[str, ...]]:
     """Return the code of each row and the names of the groups: values, or quarters of many different numbers."""
-    known = np.ones(len(values), dtype=bool)
-    known[missing_rows(values)] = False
-    codes = np.empty(len(values), dtype=np.intp)
-    own = values[known]
-    if own.dtype.kind == "O" and all(isinstance(one, Real) and not isinstance(one, bool) for one in own):
-        own = own.astype(np.float64)  # of a column of whole numbers with missing values
-    if own.dtype.kind in "iufmM" and len(np.unique(own)) > MOST_VALUES:
-        codes[known], names = _quarters(own)
-    else:
-        try:
-            codes[known], labels = label_codes(own.tolist())
-        except TypeError:
-            raise RoleError(f"The slice {name!r} must hold labels that can be hashed, not {own[0]!r}.") from None
-        names = tuple(str(label) for label in labels)
-    counts = np.bincount(codes[known], minlength=len(names))
+    column = pd.Series(values).infer_objects()
+    is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    try:
+        if (is_number or column.dtype.kind == "M") and column.nunique() > MOST_VALUES:
+            if is_number:
+                finite = column[np.abs(column) < np.inf]
+                column = column.clip(finite.min(), finite.max())  # infinite numbers count as the largest
+            quarters = pd.qcut(column, 4, duplicates="drop")
+            codes, names = quarters.cat.codes.to_numpy(), _of_ranges(quarters.cat.categories)
+        else:
+            codes, labels = pd.factorize(column, sort=True)
+            names = [str(label) for label in labels]
+    except TypeError:
+        raise RoleError(f"The slice {name!r} must hold labels that can be hashed, not {values[0]!r}.") from None
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
     if len(names) > MOST_GROUPS:
         kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1])
-        place = np.full(len(names), len(kept))
-        place[kept] = np.arange(len(kept))
-        codes[known], names = place[codes[known]], (*(names[one] for one in kept), OTHERS)
-    codes[~known] = len(names)
-    return codes, names if known.all() else (*names, MISSING)
+        places = np.full(len(names), len(kept))
+        places[kept] = np.arange(len(kept))
+        codes, names = np.where(codes < 0, -1, places[codes]), [*(names[one] for one in kept), OTHERS]
+    missing = codes < 0
+    return np.where(missing, len(names), codes).astype(np.intp), (*names, *[MISSING] * bool(missing.any()))
 
 
-def _quarters(values: NDArray[Any]) -> tuple[NDArray[np.intp], tuple[str, ...]]:
-    """Cut ordered values at their quartiles; equal values share a quarter."""
-    dates = values.dtype.kind in "mM"
-    numbers = values.astype(np.int64) if dates else values.astype(np.float64)
-    edges = np.unique(np.quantile(numbers, (0.25, 0.5, 0.75)))
-    edges = edges[edges < numbers.max()]
-    if not len(edges):  # most values are the largest
-        edges = numbers[numbers < numbers.max()].max(keepdims=True)
-    if dates:
-        shown = [str(one) for one in edges.astype(np.int64).astype(values.dtype)]
-    else:
-        digits = next(d for d in range(4, 18) if d == 17 or len({f"{one:.{d}g}" for one in edges}) == len(edges))
-        shown = [f"{one:.{digits}g}" for one in edges]
+def _of_ranges(ranges: Any) -> list[str]:
+    """Return names of adjoining intervals, with as many digits as tell their ends apart."""
+    ends = list(ranges.right[:-1])
+    digits = next(d for d in range(4, 18) if d == 17 or len({_end(one, d) for one in ends}) == len(ends))
+    shown = [_end(one, digits) for one in ends]
     middle = [f"{low} to {high}" for low, high in pairwise(shown)]
-    return np.searchsorted(edges, numbers, side="left"), (f"≤ {shown[0]}", *middle, f"> {shown[-1]}")
+    return [f"≤ {shown[0]}", *middle, f"> {shown[-1]}"] if shown else [f"up to {_end(ranges.right[-1], digits)}"]
+
+
+def _end(value: Any, digits: int) -> str:
+    return str(value) if isinstance(value, pd.Timestamp) else f"{value:.{digits}g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -225,7 +220,7 @@ def _record(task: Task, loss: Loss, whole: Record, parts: Sequence[_Part]) -> Re
         warnings.simplefilter("ignore")  # scores that are not defined on some rows warn; the value is then missing
         if row_losses is not None:
             masses = weights or [np.ones(len(one)) for one in row_losses]
-            folds = [_mean(one, mass) for one, mass in zip(row_losses, masses, strict=True)] or folds
+            folds = [float(np.dot(one, w) / w.sum()) for one, w in zip(row_losses, masses, strict=True)] or folds
         elif parts and len(answered) == len(parts) and not loss.asks_predictor:
             folds = [_score(loss, task, part) for part in parts]
             held = np.concatenate([part.rows for part in parts])
@@ -247,10 +242,6 @@ def _record(task: Task, loss: Loss, whole: Record, parts: Sequence[_Part]) -> Re
         answers=_cut_answers(whole.answers, cut),
         even=True,
     )
-
-
-def _mean(values: Floats, mass: Floats) -> float:
-    return float(np.average(values, weights=mass))
 
 
 def _score(loss: Loss, task: Task, part: _Part) -> float:

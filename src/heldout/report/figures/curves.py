@@ -121,7 +121,7 @@ def _describe(axes: Axes, data: Data) -> Description:
     band = f" The band holds {level_words(data['level'])} of the time, point by point." if banded else ""
     return describe(
         title=f"{axes.title}{of}",
-        alt=f"{axes.title}{of}, {data['rows']:,} held-out rows.{more}",
+        alt=f"{axes.title}{of}, of all held-out rows.{more}",
         head=("class", *(name.replace("_", " ") for name in axes.head)),
         rows=rows,
         caption=f"{'; '.join(notes)}.{band}",
