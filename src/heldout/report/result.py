@@ -8,10 +8,10 @@ from typing import Any
 
 from heldout.base.words import choice_words, clipped, line, words_of_choice
 from heldout.report.blocks import Block, Cell, Code, Details, Facts, Findings, Headline, Note, Number, Span, Table, Text
-from heldout.report.first_screen import first_screen, gravest_first, other_findings
+from heldout.report.first_screen import first_screen, other_findings
 from heldout.report.model import model_blocks
 from heldout.report.plan import plan_blocks
-from heldout.report.words import DASH, between, counted, estimate_words, interval, level_words
+from heldout.report.words import DASH, between, counted, estimate_words, gravest_first, interval, level_words
 from heldout.results.study_record import is_shown
 
 OPTIMISTIC = Span("optimistic", "warning")
