@@ -22,7 +22,7 @@ from heldout.cli.completion import LEARNERS
 from heldout.cli.main import main
 from heldout.cli.options import Question
 from heldout.data.read_table import read_table
-from heldout.task.target import target_kind
+from heldout.data.target_kind import target_kind
 
 
 @pytest.fixture(scope="module")

@@ -82,6 +82,15 @@ def is_named(learner: Any) -> bool:
     )
 
 
+def refuse_name_of_stream(learner: Any) -> None:
+    """Refuse a learner by name for a stream."""
+    if is_named(learner):
+        raise LearnerError(
+            "A learner by name is made for columns that are looked at first, and a stream passes once. Load the data, "
+            "or pass an estimator."
+        )
+
+
 def check_learner(learner: Any) -> None:
     """Refuse anything that is not a scikit-learn estimator, and say what to pass instead."""
     if isinstance(learner, type):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from heldout.api.call_text import with_our_words
-from heldout.api.learners import is_named, tuned_learner
+from heldout.api.learners import is_named, refuse_name_of_stream, tuned_learner
 from heldout.base.errors import InputError, LearnerError, Sentence, TargetError
 from heldout.base.findings import Finding
 from heldout.base.words import listed
@@ -16,13 +15,13 @@ from heldout.catalogue.learners import expand_names, only_kind
 from heldout.catalogue.preparation import Table, survey_table
 from heldout.catalogue.spaces import as_spaces
 from heldout.data.stream import is_stream, table_of, target_of
+from heldout.data.target_kind import target_kind
 from heldout.results.study_record import Request
 from heldout.results.subgroups import read_slices
 from heldout.task.arrays import as_array, as_pandas, container_kind, is_frame, without_columns
 from heldout.task.column_kinds import IDENTIFIERS
 from heldout.task.features import accept_features
 from heldout.task.roles import END, split_time
-from heldout.task.target import target_kind
 from heldout.task.task import named_columns_out
 
 if TYPE_CHECKING:
@@ -90,7 +89,9 @@ def learner(
     named, y = split_names(names), target_of(y, target)
     if y is None and classification is None:
         classification = only_kind(named)
-    with nullcontext(X) if is_stream(X) else table_of(X) as table:
+    if is_stream(X):
+        refuse_name_of_stream(named)
+    with table_of(X) as table:
         columns = columns_of(table, y, {}, classification=classification)
     options = {"loss": loss, "validation": validation, "random_state": random_state, "allow_import": None}
     return learner_of(named, columns, spaces=as_spaces(space, named), **options)[0]
@@ -138,11 +139,6 @@ def learner_of(names: Iterable[str], columns: Columns, **options: Any) -> tuple[
 
 def columns_of(X: Any, y: Any, roles: Mapping[str, Any], *, classification: bool | None = None) -> Columns:
     """Return what is known of the columns of X, which y and the roles may name, before any fit."""
-    if is_stream(X):
-        raise LearnerError(
-            "A learner by name is made for columns that are looked at first, and a stream passes once. Load the data, "
-            "or pass an estimator."
-        )
     data = accept_features(X)
     if container_kind(data) in ("sparse", "objects"):
         raise InputError("A learner by name prepares the columns of a table, and X is none. Pass an estimator for it.")
@@ -160,10 +156,11 @@ def read_columns(
     *,
     types: Mapping[str, str] | None = None,
     classification: bool | None = None,
+    command: bool = False,
 ) -> Columns:
     """Return the kinds of the columns in `rest`, which are those of `data` without target and roles, and the target's.
 
-    `types` sets the kinds of some columns, and `classification` that of the target.
+    `types` sets the kinds of columns, and `classification` that of the target. `command` lets errors name options.
     """
     table = survey_table(as_pandas(rest), types=types)
     identifiers = tuple(_name(rest, name) for name in table.kinds[IDENTIFIERS])
@@ -173,7 +170,7 @@ def read_columns(
     if target is None:
         kind, words, classes = bool(classification), Sentence("not given"), 2
     else:
-        kind, words = target_kind(target, wanted=classification)
+        kind, words = target_kind(target, wanted=classification, command=command)
         classes = int(target.nunique())
     return Columns(
         X=data,

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of
-from heldout.api.learners import as_search, is_frozen, is_named
+from heldout.api.learners import as_search, is_frozen, refuse_name_of_stream
 from heldout.audit.study_checks import accept_mode
 from heldout.audit.trap import EXPLAINED, parse_ignore
 from heldout.base.errors import (
@@ -64,7 +64,9 @@ def prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
 
 def _prepare(learner: Any, X: Any, y: Any, request: Request) -> Question:
     given = learner, request
-    if is_named(learner):
+    if is_stream(X):
+        refuse_name_of_stream(learner)
+    elif is_named(learner):
         from heldout.api.named import by_name
 
         learners, X, request = by_name({"": learner}, X, y, request)
@@ -251,6 +253,7 @@ def _check_classes_in_parts(task: Task, outer: Splits, loss: Loss, pool: bool | 
 
 
 def _refuse_in_stream(learner: Any, request: Request, options: Options) -> None:
+    refuse_name_of_stream(learner)
     if is_frozen(learner):
         raise LearnerError("A frozen predictor is not tested on a stream. Load the data, or some of them.")
     for role, value in request.roles.items():

@@ -86,7 +86,7 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
     from heldout.cli.splits import drawn_splits
     from heldout.cli.table import file_options, read_rows, rows_with_target
     from heldout.data.read_table import open_table
-    from heldout.task.target import target_kind
+    from heldout.data.target_kind import target_kind
 
     if asked["test"] and asked["split"]:
         raise OptionError("--test and --split both say which rows are for test. Give one of them.")
@@ -102,7 +102,7 @@ def _read(data: str, asked: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, 
     frame = frame.drop(columns=[*dropped, *([asked["split"]] if asked["split"] else [])])
     if frame.shape[1] <= len(roles) - bool(asked["split"]):
         raise ColumnError(f"No column of {file!r} is left to look at: all are the target, roles, or dropped.")
-    classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"])
+    classification, why = target_kind(frame[asked["target"]], wanted=asked["classification"], command=True)
     said = f"{asked['target']}: {why.worded(as_option)}"
     head = {"data": f"{file}: {len(frame):,} rows", **head, **notes, "target": said}
     arguments = {name: asked[name] for name in ("groups", "time", "ignore", "seed")}

@@ -24,11 +24,11 @@ from heldout.cli.output import as_option, loaded
 from heldout.cli.splits import ROWS, split_column, splits_of, splits_text
 from heldout.cli.table import file_options, read_rows, rows_with_target
 from heldout.data.read_table import open_table
+from heldout.data.target_kind import first_text
 from heldout.results.study_record import Question as PosedQuestion
 from heldout.results.study_record import Request
 from heldout.task.column_kinds import NUMBERS, ONE, kind_named
 from heldout.task.source import some_rows
-from heldout.task.target import first_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -198,9 +198,8 @@ def read_question(question: Question) -> TableInfo:
     slices = {name: frame[name] for name in question.slices} or None
     splits = {level: splits_of(question, level, frame) for level in ("test", "validation")}
     frame = frame.drop(columns=list(dict.fromkeys([*question.drop, *marks])))
-    columns = read_columns(
-        frame, frame.drop(columns=roles), frame[question.target], types=types, classification=question.classification
-    )
+    given: dict[str, Any] = {"types": types, "classification": question.classification}
+    columns = read_columns(frame, frame.drop(columns=roles), frame[question.target], **given, command=True)
     notes = _with_identifiers(notes, columns.identifiers, types)
     if not columns.table.columns:
         why = f" ({notes['left out']})" if "left out" in notes else ""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.base.errors import Argument, Sentence, TargetError
+from heldout.base.errors import TargetError
 from heldout.task.arrays import as_array, is_frame, is_sparse, missing_rows
 from heldout.task.source import some_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_CLASSES = 20  # whole numbers with more different values than this are taken as numbers
 ROWS_A_CLASS = 5  # rows per value, at least; otherwise taken as numbers too
@@ -42,76 +39,6 @@ def looks_like_classes(y: NDArray[Any]) -> bool:
         return False
     known = y[np.isfinite(y)]
     return np.array_equal(known, np.trunc(known)) and few_enough_for_classes(len(np.unique(known)), len(known))
-
-
-def target_kind(target: pd.Series[Any], *, wanted: bool | None) -> tuple[bool, Sentence]:
-    """Return whether a column to predict is classes, as requested or inferred, and the reason in words.
-
-    Where nothing was requested, numbers with a text among them and texts that never repeat are refused: each value
-    would become a class.
-    """
-    import pandas as pd
-
-    is_bool = pd.api.types.is_bool_dtype(target.dtype)
-    numeric = pd.api.types.is_numeric_dtype(target.dtype) and not is_bool
-    if target.dtype.kind in "mM":
-        raise TargetError(f"The target {target.name!r} holds dates. Turn it into a number, such as days from a date.")
-    if wanted is False and not numeric:
-        raise TargetError(
-            Sentence(
-                "{} needs numbers, but the target {!r} holds {}. Leave {} out for classification.",
-                regression := Argument("classification", False, of="learner"),
-                target.name,
-                first_text(target),
-                regression,
-            )
-        )
-    values = target.dropna()
-    count = int(values.nunique())
-    if not numeric:
-        _refuse_mixed(values, count, wanted=wanted)
-    if wanted is not None:
-        return wanted, Sentence(f"{count} classes, as asked" if wanted else "numbers, as asked")
-    if not numeric:
-        return True, Sentence(f"{count} classes")
-    if looks_like_classes(values.to_numpy(dtype=float)):
-        amounts = Argument("classification", False, of="learner")
-        return True, Sentence("{0} classes, being {0} whole numbers ({1} if they are amounts)", count, amounts)
-    return False, Sentence("numbers")
-
-
-def _refuse_mixed(values: pd.Series[Any], count: int, *, wanted: bool | None) -> None:
-    """Refuse numbers with a text among them, which would each become a class, and texts that never repeat."""
-    import pandas as pd
-
-    if few_enough_for_classes(count, len(values)):
-        return
-    amounts = pd.to_numeric(values.astype(str), errors="coerce").notna()
-    if wanted is None and len(values) / 2 < amounts.sum() < len(values):
-        row, text = values.index[~amounts][0], str(values[~amounts].iloc[0])
-        raise TargetError(
-            Sentence(
-                "The target {!r} holds numbers and, in {}, the text {!r}. Correct it, name it by {} if it stands for a "
-                "missing value, or add {} if the numbers are classes.",
-                values.name,
-                some_rows([row]),
-                text[:40],
-                Argument("missing"),
-                Argument("classification", True, of="learner"),
-            )
-        )
-    if count == len(values):
-        raise TargetError(
-            f"The target {values.name!r} is {first_text(values)}, and no two rows have the same, so that there "
-            "are no classes to learn. If these are amounts, write them as plain numbers (1234.5), without units or "
-            f"separators; --type {values.name}=number says which is no number."
-        )
-
-
-def first_text(values: pd.Series[Any]) -> str:
-    """Return what a column holds instead of numbers, for an error."""
-    present = values.dropna()
-    return f"text ({str(present.iloc[0])!r})" if len(present) else "nothing but missing values"
 
 
 def accept_target(y: Any) -> NDArray[Any]:

@@ -15,7 +15,8 @@ from scipy.sparse import csr_array
 import heldout as ho
 from heldout.audit.check_table import interpret
 from heldout.base.errors import OptionError, SplitError, TargetError
-from heldout.task.target import looks_like_classes, target_kind
+from heldout.data.target_kind import target_kind
+from heldout.task.target import looks_like_classes
 
 ROWS = 300
 
