@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from heldout.api.call_text import call_of
-from heldout.api.learners import as_search, is_frozen, refuse_name_of_stream
+from heldout.api.learners import as_search, is_frozen, is_named, refuse_name_of_stream
 from heldout.audit.study_checks import accept_mode
 from heldout.audit.trap import EXPLAINED, parse_ignore
 from heldout.base.errors import (
