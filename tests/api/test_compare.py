@@ -383,3 +383,14 @@ def test_opposite_predictors_on_a_tiny_test_set():
     assert row["verdict"] == "no difference shown"  # three rows show nothing
     assert (row["difference"], row["low"]) == (-1.0, -1.0)
     assert row["high"] > 0
+
+
+def test_a_doubt_about_one_learner_names_it_once_by_the_score_that_leads():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + rng.normal(size=60) + 40.0 * (np.arange(60) == 7)
+    compared = ho.compare({"ridge": Ridge(), "again": Ridge(), "knn": KNeighborsRegressor(1)}, X, y)
+    doubts = [one.message for one in compared.findings if one.code == "H302"]
+    heads = ["ridge, again: A few large errors decide the RMSE: ", "knn: A few large errors decide the RMSE: "]
+    assert [text[: text.index("the largest")] for text in doubts] == heads
+    assert not any("squared" in text for text in doubts)

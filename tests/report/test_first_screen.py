@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heldout.report.comparison import verdict_lines
+from heldout.report.first_screen import short_facts
 from heldout.report.show import as_text
 from heldout.report.words import verdict_words
 
@@ -102,13 +103,22 @@ def test_a_rare_class_is_told_once(led):
         ([("0", 0.996), ("1", 0.004)], '"0" 99.60 %, "1" 0.40 %'),
         ([("<=50K", 0.75), (">50K", 0.25)], '"<=50K" 75 %, ">50K" 25 %'),
         ([(str(n), 0.1) for n in range(10)], "10 classes of 10 % each"),
+        (
+            [("Adelie Penguin (Pygoscelis adeliae)", 0.6), ("Gentoo", 0.4)],
+            '"Adelie Penguin (Pygosce…" 60 %, Gentoo 40 %',
+        ),
+        (
+            [("a name that is longer than that, one", 0.6), ("a name that is longer than that, two", 0.4)],
+            '"a name that …n that, one" 60 %, "a name that …n that, two" 40 %',
+        ),
         ([("a", 0.4), ("b", 0.3), ("c", 0.2), ("d", 0.1)], "4 classes of 10 % to 40 %"),
     ],
 )
 def test_the_first_line_tells_the_classes(led, classes, words):
     summary = led()
     summary["headline"]["classes"] = [{"label": label, "share": share} for label, share in classes]
-    assert as_text("result", summary).splitlines()[0] == f"diagnosis from 4 columns of bc.csv   150 rows: {words}"
+    told = " ".join(as_text("result", summary).split())
+    assert told.startswith(f"diagnosis from 4 columns of bc.csv 150 rows: {words}")
 
 
 def test_a_first_line_that_would_wrap_is_two(led):
@@ -126,6 +136,58 @@ def test_many_grave_findings_are_counted_and_notes_come_after_the_scores(led):
     assert text.index("  ! Trap 3. (H603)") < text.index("  … 2 more findings.") < text.index("held out")
     assert "Trap 4" not in text
     assert text.index("held out") < text.index("  note        A remark.")
+
+
+def note_of(summary, *messages):
+    found = [{"code": f"H70{n}", "severity": "info", "message": text} for n, text in enumerate(messages)]
+    return short_facts(summary | {"findings": found})["note"]
+
+
+def test_a_note_is_whole_sentences_and_says_where_the_rest_is(led):
+    summary, long = led(), f"Long {'word ' * 40}end."
+    assert note_of(summary) is None
+    assert note_of(summary, "One. Two.") == "One. Two."
+    assert note_of(summary, f"One. By C=1.0 two. {long}") == "One. By C=1.0 two. (result.findings shows more)"
+    assert note_of(summary | {"next": ""}, "One.", long) == "One. (--verbose shows 1 more note)"
+    assert note_of(summary | {"next": ""}, long, long) == "--verbose shows 2 notes"
+
+
+def test_what_the_head_says_is_left_out_is_no_note(led):
+    found = [{"code": "H110", "severity": "info", "message": "Left out: id."}]
+    summary = led() | {"findings": found}
+    assert short_facts(summary)["note"] == "Left out: id."
+    text = as_text("result", summary | {"head": {"left out": "id (an identifier)"}, "next": ""})
+    assert text.lower().count("left out") == 1
+
+
+def test_the_only_family_chosen_is_named_once(led):
+    summary = led()
+    summary["about"] |= {"families": ["logistic", "boosting"], "rows": 300, "final": None}
+    one = {"candidate": 0, "family": "logistic", "params": {"C": 1}}
+    other = one | {"params": {"C": 10}}
+
+    def chosen(*choices):
+        return short_facts(summary | {"choices": choices})["chosen"]
+
+    assert chosen(one, one, other) == "logistic C=1 in 2 folds, C=10 in 1"
+    assert chosen(one) == "logistic C=1"
+    boosted = {"candidate": 1, "family": "boosting", "params": {"rate": 1}}
+    assert chosen(one, one, boosted) == "logistic C=1 in 2 folds, boosting rate=1 in 1"
+    assert chosen(one, one | {"params": {}}) == "logistic C=1 in 1 fold, logistic in 1"
+    summary["about"]["final"] = other
+    assert chosen(one, one) == "logistic C=1 in 2 folds; final model: C=10 on all 300 rows"
+    summary["about"]["final"] = boosted
+    assert chosen(one, one) == "logistic C=1 in 2 folds; final model: boosting rate=1 on all 300 rows"
+
+
+def test_another_score_that_beats_no_model_is_told_with_one_that_does_not(led):
+    summary = nothing_better(led(gain=gain(0.002, -0.003, 0.007)))
+    known = {one["name"]: one for one in summary["metrics"]}
+    area, lead = known["auc"], summary["metrics"][0]
+    r2 = area | {"name": "r2", "label": "R²", "value": 0.72, "low": 0.29, "high": 0.89}
+    for verdict, words in [("better", ". By R² 0.72 (0.29 to 0.89) it is better than no model."), ("not shown", ".")]:
+        told = said(summary | {"metrics": [lead, r2 | {"gain": gain(0.77, 0.5, 1.04, verdict)}]})
+        assert told.startswith(f"Not shown to be better than no model (+0.2 points, -0.3 to 0.7){words}")
 
 
 def test_what_was_not_checked_is_not_called_clean(led):

@@ -71,10 +71,21 @@ def test_heavy_tails_are_a_warning_over_folds_too():
     assert codes(record_of(np.split(heavy, 5))) == [("H302", "warning")]
 
 
-@pytest.mark.parametrize(("family", "safer"), [("squared", "absolute"), ("log", "Brier"), ("other", "a bounded")])
+@pytest.mark.parametrize(
+    ("family", "safer"), [("squared", "the MAE"), ("log", "the Brier score"), ("other", "a bounded loss")]
+)
 def test_the_safer_loss_is_one_for_the_same_targets(family, safer):
     (found,) = interval_warnings(record_of(np.split(np.exp(2.5 * squares(500) ** 0.5), 5), family=family))
-    assert f"{safer} loss" in found.message
+    assert f"; {safer}" in found.message
+
+
+def test_a_doubt_speaks_of_the_score_that_leads():
+    heavy = record_of(np.split(np.append(squares(99), 400.0), 5), family="squared")
+    (found,) = interval_warnings(heavy, called="RMSE")
+    assert found.message.startswith(
+        "A few large errors decide the RMSE: the 2 largest make up 82 % of the sum of all 100 squares."
+    )
+    assert "squared" not in found.message
 
 
 def test_resampling_the_same_rows_does_not_hide_a_heavy_tail():

@@ -19,6 +19,7 @@ from heldout.base.findings import Finding
 from heldout.base.options import Options
 from heldout.base.registered import registered
 from heldout.base.shown import plain
+from heldout.base.words import listed
 from heldout.data.stream import table_of, target_of
 from heldout.engine.progress import open_progress
 from heldout.engine.run import Running
@@ -90,8 +91,13 @@ class Comparison(Reported):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        grave = [(name, one) for name, got in self.results.items() for one in got.findings if one.severity != "info"]
-        found = [replace(one, message=f"{name}: {one.message}") if one.code > "H7" else one for name, one in grave]
+        owners: dict[Finding, list[str]] = {}
+        for name, result in self.results.items():
+            for one in dict.fromkeys(result.findings):
+                owners.setdefault(one, []).append(name)
+        grave = [one for one in owners if one.severity != "info"]
+        own = {one for one in grave if one.code > "H7" or len(owners[one]) < len(self.results)}
+        found = [replace(one, message=f"{listed(owners[one])}: {one.message}") if one in own else one for one in grave]
         return tuple(dict.fromkeys((*found, *self.remarks)))
 
     @property

@@ -12,6 +12,7 @@ from heldout.report.blocks import Block, Cell, Facts, Figure, Headline, Line, Li
 from heldout.report.words import (
     Metric,
     amount,
+    class_names,
     counted,
     ends_words,
     grave_of,
@@ -31,6 +32,7 @@ MOST_GRAVE = 4  # findings above the table; the others are counted
 MOST_CLASSES = 3
 MOST_LISTED = 20  # classes in a summary
 MOST_CHOICES = 3
+NOTE = 130  # characters of a note, in whole sentences
 MESSAGE = 500  # characters of a finding: its way out comes last, and errors of fits can be long
 INCOMPLETE = "ask again once that is mended, or with more time; a journal keeps what finished"
 IN_PYTHON = 'result.report("study.html") for a page, result.predictor for the model'
@@ -93,19 +95,14 @@ def data_words(headline: Mapping[str, Any]) -> str:
     if classes:
         shares = [percent(one["share"]) for one in classes]
         if len(classes) <= MOST_CLASSES:
-            named = (f"{_class(one['label'])} {share}" for one, share in zip(classes, shares, strict=True))
+            names = [name if name.isidentifier() else f'"{name}"' for name in class_names(classes)]
+            named = (f"{name} {share}" for name, share in zip(names, shares, strict=True))
             return f"{rows}: {', '.join(named)}"
         if len(classes) == MOST_LISTED:
             return f"{rows}: {MOST_LISTED} classes or more, of at most {shares[0]}"
         each = f"of {shares[0]} each" if shares[0] == shares[-1] else f"of {shares[-1]} to {shares[0]}"
         return f"{rows}: {len(classes)} classes {each}"
     return rows if headline["median"] is None else f"{rows}: median {amount(headline['median'])}"
-
-
-def _class(label: Any) -> str:
-    """Return the name of a class, in quotes if it is not a plain word."""
-    name = shortened(label, 24)
-    return name if name.isidentifier() else f'"{name}"'
 
 
 def _answer(summary: Mapping[str, Any]) -> list[Line]:
@@ -197,17 +194,29 @@ def short_facts(summary: Mapping[str, Any]) -> dict[str, Text | None]:
     head = summary.get("head") or {}
     said = [code for label, code in (("left out", "H110"), ("learner", "H111")) if label in head]
     infos = [one for one in gravest_first(summary["findings"]) if one["severity"] == "info" and one["code"] not in said]
-    more = f" (and {counted(len(infos) - 1, 'more note')})" if len(infos) > 1 else ""
     return {
         "means": risk["estimand"] if metric is None else _means(metric),
         "interval" if lead["low"] is None else "but": sure,
         "no value": no_value_words(summary),
         "chosen": _chosen(summary),
         "optimism": summary["verdict"]["flattery"],
-        "note": f"{clipped(line(infos[0]['message']), 200)}{more}" if infos else None,
+        "note": _note([line(one["message"]) for one in infos], "--verbose" if "next" in summary else "result.findings"),
         **head,
         "work": f"{work}, {summary['seconds']['total']:.2g} s, seed {summary['about']['seed']}",
     }
+
+
+def _note(notes: Sequence[str], where: str) -> str | None:
+    """Return the first whole sentences of the first note, as far as they are short, and where the rest is."""
+    if not notes:
+        return None
+    sentences = re.split(r"(?<=[.!?]) (?=[A-Z])", notes[0])
+    whole = (" ".join(sentences[:most]) for most in range(len(sentences), 0, -1))
+    text = next((words for words in whole if len(words) <= NOTE), "")
+    if not text:
+        return f"{where} shows {counted(len(notes), 'note')}"
+    rest = counted(len(notes) - 1, "more note") if len(notes) > 1 else "more" if text != notes[0] else ""
+    return f"{text} ({where} shows {rest})" if rest else text
 
 
 def no_value_words(summary: Mapping[str, Any]) -> str:
@@ -233,17 +242,20 @@ def _chosen(summary: Mapping[str, Any]) -> str | None:
         return None
 
     def words(choice: Mapping[str, Any]) -> str:
-        family = choice["family"] if len(families) > 1 else ""
+        family = choice["family"] if len(families) > 1 and not once else ""
         return NOTHING if choice["candidate"] < 0 else choice_words(family, choice["params"]) or "the only candidate"
 
+    final = summary["about"].get("final")
+    made = [one for one in (*choices, *([final] if final else ())) if one["candidate"] >= 0]
+    once = len({one["family"] for one in made}) == 1 and all(one["params"] for one in made)
+    name = f"{line(made[0]['family'])} " if once and len(families) > 1 else ""
     counts = Counter(map(words, choices)).most_common()
     if len(choices) == 1:
-        return counts[0][0]
+        return name + counts[0][0]
     most = MOST_CHOICES + (len(counts) == MOST_CHOICES + 1)
     shown = [f"{text} in {counted(n, 'fold') if not at else n}" for at, (text, n) in enumerate(counts[:most])]
     rest = counts[most:]
     shown += [f"{len(rest):,} others in {sum(n for _, n in rest):,}"] if rest else []
-    final = summary["about"].get("final")
     rows = f"all {summary['about']['rows']:,} rows"
     last = f"; final model: {words(final)} on {rows}" if final else ""
-    return ", ".join(shown) + last
+    return name + ", ".join(shown) + last

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from heldout.base.words import digits_of, line, number, percent, rounded, shortened
+from heldout.base.words import clipped, digits_of, line, number, percent, rounded, shortened
 
 DASH = "–"
 GRAVE_FIRST = ("error", "warning", "info")
@@ -258,14 +258,18 @@ def _where(folds: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _ranking(summary: Mapping[str, Any]) -> str:
-    """Return how well the rows are ranked, which shows more than a score of answers where a class is rare."""
-    ranks = next((one for one in summary["metrics"] if one["name"] in ("auc", "roc_auc")), None)
+    """Return another score that is shown to beat no model, as AUC often is where a class is rare; else just the AUC."""
+    areas, lead = ("auc", "roc_auc"), leading(summary)
+    others = [one for one in summary["metrics"] if one is not lead and one["value"] is not None]
+    others.sort(key=lambda one: one["name"] not in (*areas, "r2"))
+    better = [one for one in others if (one["gain"] or {}).get("verdict") == "better"]
     told = any(finding["code"] == RARE for finding in summary["findings"])
-    if told or ranks is None or ranks["value"] is None or ranks is leading(summary):
+    one = next(iter(better or [one for one in others if one["name"] in areas]), None)
+    if told or one is None:
         return "."
-    words = f"AUC {shown(ranks['value'], ranks)}" + (f" ({ends_words(ranks)})" if ranks["low"] is not None else "")
-    better = (ranks["gain"] or {}).get("verdict") == "better"
-    return f". By {words} it is better than chance." if better else f"; {words}."
+    words = f"{one['label']} {shown(one['value'], one)}" + (f" ({ends_words(one)})" if one["low"] is not None else "")
+    what = "chance" if one["name"] in areas else "no model"
+    return f". By {words} it is better than {what}." if better else f"; {words}."
 
 
 def _nothing(summary: Mapping[str, Any]) -> list[str]:
@@ -273,12 +277,23 @@ def _nothing(summary: Mapping[str, Any]) -> list[str]:
     headline = summary["headline"]
     if any((one["gain"] or {}).get("verdict") == "better" for one in summary["metrics"]):
         return []
-    classes = [shortened(one["label"], 24) for one in headline["classes"] or ()]
+    classes = class_names(headline["classes"] or ())
     found = "This learner found nothing in these columns"
     if len(classes) == 2:
         return [f'{found} that tells "{classes[1]}" from "{classes[0]}".']
     told = "tells the classes apart" if classes else f"predicts {shortened(headline['target'] or 'the target', 40)}"
     return [f"{found} that {told}."]
+
+
+def class_names(classes: Iterable[Mapping[str, Any]], most: int = 24) -> list[str]:
+    """Return the labels of classes, long ones cut at the end, or in the middle where they begin alike.
+
+    >>> class_names([{"label": "Adelie (adeliae)"}, {"label": "Gentoo"}], 10)
+    ['Adelie (a…', 'Gentoo']
+    """
+    labels = [line(one["label"]) for one in classes]
+    cut = [clipped(label, most) for label in labels]
+    return cut if len(set(cut)) == len(cut) else [shortened(label, most) for label in labels]
 
 
 def variance_words(summary: Mapping[str, Any]) -> str:

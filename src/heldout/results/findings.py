@@ -12,6 +12,7 @@ from heldout.base.words import fit_words
 from heldout.engine.run import Outcome
 from heldout.journal import JournalUse
 from heldout.journal.study_journal import MOST_NAMED
+from heldout.losses import label_and_unit
 from heldout.planner.checked_cells import KernelCheck
 from heldout.results.study_record import Question
 from heldout.results.test_losses import TestLosses
@@ -37,8 +38,16 @@ def findings_of(question: Question, outcome: Outcome, losses: TestLosses) -> lis
         *findings_of_fits(outcome),
         *_of_losses(study, question.learner),
         *_of_race(outcome),
-        *(finding for record in losses.records for finding in interval_warnings(record, columns=task.n_columns)),
+        *_of_intervals(question, losses),
     ]
+
+
+def _of_intervals(question: Question, losses: TestLosses) -> Iterator[Finding]:
+    """Yield the doubts about each interval, in the words of the score that reports show for the loss."""
+    shown = {} if question.asks_loss else {"squared": "RMSE", "zero_one": "accuracy"}
+    for loss, record in zip(question.study.reported, losses.records, strict=True):
+        called = shown.get(loss.name, label_and_unit(loss)[0])
+        yield from interval_warnings(record, columns=question.task.n_columns, called=called)
 
 
 def _of_splits(task: Task, study: Study) -> Iterator[Finding]:

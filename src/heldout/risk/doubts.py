@@ -11,6 +11,7 @@ class and p the share of that class in the sample.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite, sqrt
 
 import numpy as np
@@ -36,14 +37,16 @@ NEAR = 0.05  # distance of a probability from the threshold
 FEWEST_OF_A_CLASS, FEWEST_CALLED = 10, 30  # rows; rows called positive, for F1
 DISAGREEING = 0.52  # the share of the spread of errors that fold predictors differ by
 _SAFER = {  # the loss to take where a few large losses decide the mean
-    **dict.fromkeys(("squared", "root", "r2"), "the absolute loss"),
-    "log": "the Brier loss, which is bounded,",
+    **dict.fromkeys(("squared", "root", "r2"), "the MAE, the mean absolute error,"),
+    "log": "the Brier score, which is bounded,",
 }
 _OF_COUNTS = ("f1", "matthews", "recalls", "means")
 
 
-def interval_warnings(record: Record, *, columns: int | None = None) -> tuple[Finding, ...]:
+def interval_warnings(record: Record, *, columns: int | None = None, called: str = "") -> tuple[Finding, ...]:
     """Return the findings about the interval of a record; `columns` is the number of features, None if unknown.
+
+    `called` is what reports call the score, such as RMSE for the squared loss; by default the name of the loss.
 
     >>> record = Record(
     ...     loss="squared", sign=1, low=0.0, high=np.inf, fold_losses=np.array([1.5]), kind="holdout",
@@ -54,7 +57,7 @@ def interval_warnings(record: Record, *, columns: int | None = None) -> tuple[Fi
     """
     if record.timed or (np.isnan(record.fold_losses).any() and record.pooled is None):
         return ()
-    record = recorded_rows(record)
+    record = replace(recorded_rows(record), loss=called or record.loss)
     found = [(code, "warning", check(record)) for code, check in _CHECKS.items()]
     found.append(("H304", "info", _more_columns_than_rows(record, columns)))
     return tuple(Finding(code=code, severity=severity, message=text) for code, severity, text in found if text)
@@ -110,10 +113,12 @@ def _heavy(record: Record) -> str | None:
     count = "the largest makes" if len(largest) == 1 else f"the {len(largest)} largest make"
     safer = _SAFER.get(record.family, "a bounded loss")
     known_rows = "" if record.share == 1 else " These are the losses of a sample; Options(rows=True) takes all of them."
+    squares = " squares" * (record.family in ("squared", "root", "r2"))
+    what = "errors" if squares or record.family == "absolute" else "losses"
     return (
-        f"The {record.loss!r} losses are very skewed: {count} up {percent(share)} of the sum of all {len(rows):,}. The "
-        "interval of such a mean misses more often than it says, above all where a sample happens to hold none of "
-        f"the largest losses; {safer} is safer.{known_rows}"
+        f"A few large {what} decide the {record.loss}: {count} up {percent(share)} of the sum of all {len(rows):,}"
+        f"{squares}. Its interval misses more often than it says, above all where a sample happens to hold none of the "
+        f"largest {what}; {safer} is safer.{known_rows}"
     )
 
 
@@ -126,7 +131,7 @@ def _few_rows(record: Record) -> str | None:
     what = "groups" if record.grouped else "rows"
     return (
         f"{rows} test {what} are too few to tell how skewed the losses are, so the interval of the unbounded loss "
-        f"{record.loss!r} may miss more often than it says. Hold out at least {FEWEST}, or use KFold."
+        f"{record.loss} may miss more often than it says. Hold out at least {FEWEST}, or use KFold."
     )
 
 
@@ -139,7 +144,7 @@ def _saturated(record: Record) -> str | None:
     if fitted > SATURATED:
         return (
             f"The fold predictors fit about {percent(fitted)} of the noise of their training rows: the learner has "
-            f"nearly as many parameters as rows. The interval of {record.loss!r} may miss more often than it says; "
+            f"nearly as many parameters as rows. The interval of {record.loss} may miss more often than it says; "
             "regularise more, or use fewer columns."
         )
     if record.family != "r2" or fitted <= LOOSE or rows >= FEW_FOR_R2:
@@ -178,7 +183,7 @@ def _undecided(record: Record) -> str | None:
         return None
     return (
         f"{percent(near)} of the probabilities lie within {NEAR} of one half, so a slightly different predictor would "
-        f"give many rows the other class. The interval of {record.loss!r} may miss more often than it says; the log "
+        f"give many rows the other class. The interval of {record.loss} may miss more often than it says; the log "
         "loss is steadier."
     )
 
@@ -216,7 +221,7 @@ def _rare(record: Record) -> str | None:
             other = "" if ranked else " The log loss and AUC use the probabilities of all rows."
             return (
                 f"One class {what} only {count:.0f} row{'s' * (round(count) != 1)}; with fewer than {fewest} the "
-                f"interval of {record.loss!r} may miss more often than it says.{other}"
+                f"interval of {record.loss} may miss more often than it says.{other}"
             )
     return None
 

@@ -173,8 +173,9 @@ def _flattery(quoted: Estimate, best: float, gap: float) -> str:
     score = percent(best, digits or 3) if share else rounded(best, digits)
     size = percent(gap, digits or 3).removesuffix(" %") if share else rounded(gap, digits)
     if gap <= 0 or not float(size.replace(",", "")):
-        return f"the best validation score ({score}) is not too good here"
-    return f"the best validation score ({score}) is {size}{' points' * share} too good"
+        return f"none here: the best validation score was {score}"
+    unit = "" if not share else " point" if size == "1" else " points"
+    return f"the best validation score ({score}) is {size}{unit} too good"
 
 
 def _turned(loss: str, leading: str) -> Callable[[float], float] | None:
