@@ -122,7 +122,7 @@ def test_a_sample_is_said(leaky: str) -> None:
     ("words", "message"),
     [
         (("--target", "sald"), "--target sald: no such column in 'leaky.csv'. Did you mean 'sold'?"),
-        (("--target", "sold", "--ignore", "H6O1"), "check has no finding 'H6O1' to ignore. It has H101, H601,"),
+        (("--target", "sold", "--ignore", "H6O1"), "There is no finding 'H6O1' to ignore. There are H101, H601,"),
         (("--target", "sold", "--split", "city"), "--split city: its values ('Bern', 'Basel') do not say"),
         (("--target", "sold", "--drop", "sold"), "Column 'sold' cannot be both --target and --drop"),
         (("--target", "sold", "--split", "part", "--test", "kfold:5"), "--test and --split both say"),

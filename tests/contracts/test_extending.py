@@ -63,7 +63,7 @@ def test_a_preprocessing_step_from_outside(monkeypatch):
         brute = ho.evaluate(make_pipeline(step, model), X, target, options=ho.Options(rules={kernel: False}), **asked)
         assert [line.rule for line in fast.plan.lines] == [kernel]
         assert fast.risk.value == pytest.approx(brute.risk.value, rel=1e-9)
-        assert not fast.findings
+        assert not [finding for finding in fast.findings if finding.code < "H7"]
 
 
 def test_an_option_is_one_declaration(tmp_path):

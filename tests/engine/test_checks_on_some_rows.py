@@ -85,7 +85,7 @@ def test_single_precision_is_held_to_its_own_rounding_error(frame):
     assert {check["level"] for check in checks} == {"validation", "test"}
     assert all(check["passed"] for check in checks)
     assert all(check["difference"] > kernel_checks.ROUNDING for check in checks)
-    assert result.findings == ()
+    assert [finding for finding in result.findings if finding.code < "H7"] == []
 
 
 def test_single_precision_is_no_excuse_for_a_wrong_answer(monkeypatch):
@@ -98,7 +98,7 @@ def test_single_precision_is_no_excuse_for_a_wrong_answer(monkeypatch):
     monkeypatch.setattr(kernel_checks, "answer_of_kernel", wrong_answer)
     learner = ho.Tuned(Ridge(), {"alpha": [0.1, 1.0]}, validation=ho.KFold(3))
     result = ho.evaluate(learner, X.astype(np.float32), X[:, 1], test=ho.KFold(4), progress=False, checks="none")
-    assert [finding.code for finding in result.findings] == ["H205"]
+    assert [finding.code for finding in result.findings if finding.code < "H7"] == ["H205"]
 
 
 def test_a_kernel_that_failed_its_check_answers_nothing_later(monkeypatch):

@@ -39,14 +39,14 @@ def test_losses_are_near_and_the_result_says_how_near(scaled, weighed):
     gaps = np.abs(near.folds["log"] - exact.folds["log"])
     assert gaps.max() < 0.1
     assert gaps.mean() < 0.01
-    (finding,) = near.findings
+    (finding,) = [one for one in near.findings if one.code < "H7"]
     assert finding.code == "H210"
     assert "20 cells" in finding.message
     found = [check["difference"] for check in near.summary()["plan"]["checks"]]
     assert len(found) == 20
     assert 0 < max(found) <= gaps.max() + 1e-6
     assert f"by {max(found):.2g} at most and by {np.mean(found):.2g} on average" in finding.message
-    assert exact.findings == ()
+    assert [one for one in exact.findings if one.code < "H7"] == []
 
 
 def test_counts():
@@ -102,7 +102,7 @@ def test_inside_tuning_jobs_change_no_bit():
         ho.evaluate(tuned, X, y, test=ho.KFold(2), options=APPROXIMATE, progress=False, jobs=jobs) for jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.candidates["validation_log"], two.candidates["validation_log"])
-    assert [f.code for f in one.findings] == ["H210"]
+    assert [f.code for f in one.findings if f.code < "H7"] == ["H210"]
 
 
 @pytest.mark.parametrize("alpha", [1.0, 10.0])

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from heldout.audit.association import skill_of
 from heldout.audit.check_table import open_table
+from heldout.base.errors import ColumnError
 from heldout.catalogue.learners import learner_named
 from heldout.catalogue.preparation import SCALED, UNSCALED, prepare_columns, survey_table
 from heldout.results.study_facts import BOOSTING, COLUMN, DEFAULTS, PLAIN_LINEAR, YARDSTICKS, is_linear, last_step
@@ -44,14 +45,17 @@ def pose_yardsticks(study: Study, task: Task, *, one_test_set: bool) -> Yardstic
         without[PLAIN_LINEAR] = "the learner is linear itself"
     frame, classes = as_pandas(task.X), 0 if task.classes is None else len(task.classes)
     known = {PLAIN_LINEAR: "logistic" if task.classification else "ridge", BOOSTING: "boosting"}
-    table = survey_table(frame, classes=classes)
-    learners = {
-        name: learner_named(learner, frame, classification=task.classification, table=table)[0]
-        for name, learner in known.items()
-        if name not in without
-    }
-    line = learner_named(known[PLAIN_LINEAR], frame, classification=task.classification, table=table)[0].steps[-1][1]
-    single = _single_columns(task, frame, line, classes)
+    try:
+        table = survey_table(frame, classes=classes)
+        named = {
+            name: learner_named(learner, frame, classification=task.classification, table=table)[0]
+            for name, learner in known.items()
+        }
+        single = _single_columns(task, frame, named[PLAIN_LINEAR].steps[-1][1], classes)
+    except ColumnError as error:  # columns that the catalogue cannot prepare
+        reason = str(error).splitlines()[0].rstrip(".")
+        return Yardsticks(studies=studies, without=dict.fromkeys((BOOSTING, PLAIN_LINEAR, COLUMN), reason))
+    learners = {name: learner for name, learner in named.items() if name not in without}
     if not single:
         without[COLUMN] = "there is one column"
     if learners := learners | single:

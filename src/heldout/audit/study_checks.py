@@ -70,7 +70,9 @@ def no_checks(settings: CheckSettings, reason: str) -> StudyChecks:
     """Return what is said of a study whose data were not looked at."""
     report = CheckReport(traps=(), groups=None, missed=dict.fromkeys(EXPLAINED, reason))
     summary = _summary(report, settings, rows=0, seconds=0.0)
-    return StudyChecks(findings=(), summary={**summary, "ran": False, "not_looked": [f"everything ({reason})"]})
+    return StudyChecks(
+        findings=(), summary={**summary, "ran": False, "not_looked": [f"leaks and traps in the data ({reason})"]}
+    )
 
 
 def check_study(

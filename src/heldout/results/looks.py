@@ -352,7 +352,8 @@ def look_at(facts: Facts, checks: Mapping[str, Any]) -> tuple[list[Finding], dic
         if code in facts.question.ignore:
             continue
         try:
-            seen = rule(facts)
+            with np.errstate(all="ignore"):
+                seen = rule(facts)
         except NotLooked as reason:
             not_looked.append(f"{title} ({reason})")
             continue
@@ -364,4 +365,4 @@ def look_at(facts: Facts, checks: Mapping[str, Any]) -> tuple[list[Finding], dic
             findings.append(Finding(code=code, severity=seen[0], message=seen[1]))
     found = Counter(finding.severity for finding in findings) + Counter(checks["found"])
     counts = {severity: found[severity] for severity in checks["found"]}
-    return findings, {**checks, "ran": True, "looked": looked, "not_looked": not_looked, "found": counts}
+    return findings, {**checks, "ran": bool(looked), "looked": looked, "not_looked": not_looked, "found": counts}
