@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score, make_scorer, mean_absolute_error
@@ -16,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import heldout as ho
+from heldout.base.errors import FitFailed
 
 
 class NeverFitted(Ridge):  # type: ignore[misc]
@@ -366,3 +367,27 @@ def test_an_inner_split_that_cannot_be_is_told_with_its_fold() -> None:
     tuned = ho.Tuned(LogisticRegression(), {"C": [1.0]}, validation=ho.Holdout(rows=40))
     with pytest.raises(ho.HeldoutError, match=r"Validation splits inside test fold 0: Holdout\(rows=40\)"):
         ho.evaluate(tuned, X, y, test=ho.KFold(3))
+
+
+class OddProbabilities(ClassifierMixin, BaseEstimator):
+    def __init__(self, columns: int = 0) -> None:
+        self.columns = columns
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[(X[:, 0] > 0).astype(int)]
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.full((len(X), self.columns), 1 / self.columns) if self.columns else (X[:, 0] > 0).astype(float)
+
+
+@pytest.mark.parametrize("columns", [0, 3])
+@pytest.mark.parametrize("loss", ["auc", "ap", "logloss"])
+def test_probabilities_without_a_column_for_each_class_are_a_named_failure(columns, loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    with pytest.raises(FitFailed, match="predict_proba answered"):
+        ho.evaluate(OddProbabilities(columns), X, y, test=ho.KFold(3), loss=loss, progress=False)

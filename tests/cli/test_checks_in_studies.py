@@ -82,7 +82,7 @@ def test_each_trap_is_said_and_counts(tables: dict[str, str], name: str, found: 
         assert done.exit_code == (1 if counted[severity] else code), (severity, done.output)
         if code:
             assert "Findings: " in done.stderr
-            assert all(one in done.stderr for one in found)
+            assert any(one in done.stderr for one in found)
     text = run("evaluate", *words).stdout
     for code in found:
         assert f"({code})" in text

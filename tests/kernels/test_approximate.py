@@ -41,7 +41,7 @@ def test_losses_are_near_and_the_result_says_how_near(scaled, weighed):
     assert gaps.mean() < 0.01
     (finding,) = [one for one in near.findings if one.code < "H7"]
     assert finding.code == "H210"
-    assert "20 cells" in finding.message
+    assert "20 fits" in finding.message
     found = [check["difference"] for check in near.summary()["plan"]["checks"]]
     assert len(found) == 20
     assert 0 < max(found) <= gaps.max() + 1e-6

@@ -337,3 +337,15 @@ def test_a_frozen_predictor_is_held_to_the_rows_it_could_have_been_trained_on():
     frozen = FrozenEstimator(KNeighborsClassifier().fit(X[:300], y[:300]))
     told = ho.evaluate(frozen, X, y, test=ho.Given(np.arange(300, 569)), options=ho.Options(ledger=_own()))
     assert told.summary()["verdict"]["no_model"]["verdict"] == "better"
+
+
+@pytest.mark.parametrize("score", ["f1", "recall", "precision"])
+def test_no_model_is_the_constant_that_scores_best(score):
+    """Answers at random must not look better than no model, only because another class is commoner."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(300, 2)), np.where(rng.random(300) < 0.45, "yes", "no")
+    learner = DummyClassifier(strategy="uniform", random_state=0)
+    result = ho.evaluate(learner, X, y, test=ho.KFold(3), loss=score, positive="yes", progress=False)
+    (metric,) = [one for one in result.summary()["metrics"] if one["decides"]]
+    assert metric["no_model_words"] == "always 'yes'"
+    assert metric["gain"]["verdict"] != "better"

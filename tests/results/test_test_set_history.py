@@ -318,3 +318,18 @@ def test_the_interval_survives_the_attack_where_that_of_a_single_look_does_not(a
     assert stated.low <= 0.5 <= stated.high
     assert stated.high - stated.low < 0.95
     assert stated.guarantee == "finite-sample"
+
+
+@pytest.mark.parametrize("answer", ["value", "rounded:0.05", "pass/fail:0.7"])
+def test_a_withheld_answer_tells_nothing_by_what_was_looked_for(answer):
+    """Counts of findings would tell whether noise is worse than no model; signal and noise read the same."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 4))
+    told = []
+    for y in (rng.integers(0, 2, 300), (X[:, 0] > 0).astype(int)):
+        options = ho.Options(answer=answer, ledger=MemoryLedger())
+        result = ho.evaluate("tree", X, y, test=ho.Holdout(0.3), options=options, progress=False)
+        checks = result.summary()["checks"]
+        assert "the learner is not shown to be better than no model" not in checks["looked"]
+        told.append((checks["found"], checks["looked"]))
+    assert told[0] == told[1]

@@ -20,7 +20,7 @@ from heldout.results.study_record import Request
 from heldout.results.subgroups import read_slices
 from heldout.task.arrays import as_array, as_pandas, container_kind, is_frame, without_columns
 from heldout.task.column_kinds import IDENTIFIERS
-from heldout.task.features import accept_features
+from heldout.task.features import accept_features, check_features
 from heldout.task.roles import END, split_time
 from heldout.task.task import named_columns_out
 
@@ -140,6 +140,7 @@ def learner_of(names: Iterable[str], columns: Columns, **options: Any) -> tuple[
 def columns_of(X: Any, y: Any, roles: Mapping[str, Any], *, classification: bool | None = None) -> Columns:
     """Return what is known of the columns of X, which y and the roles may name, before any fit."""
     data = accept_features(X)
+    check_features(data)
     if container_kind(data) in ("sparse", "objects"):
         raise InputError("A learner by name prepares the columns of a table, and X is none. Pass an estimator for it.")
     start, end = (None, None) if roles.get("time") is None else split_time(roles["time"])

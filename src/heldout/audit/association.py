@@ -96,10 +96,12 @@ def skill_of(column: Column, responses: Floats) -> Skill:
     """Return how well one column alone predicts the target, by leave-one-out, in the rows where it is present."""
     kept = column.order < MOST_ROWS  # the rows of a table stand in a random order
     order, codes = column.order[kept], column.sorted_codes[kept]
+    if len(order) < 3:
+        return Skill(value=0.0, low=0.0)
     ordered = responses[order] - responses[order].mean(axis=0)
     spread = (ordered**2).sum(axis=1)
     base = float(spread.mean())
-    if base <= 0 or len(order) < 3:
+    if base <= 0:
         return Skill(value=0.0, low=0.0)
     predicted = _from_neighbours(ordered) if column.continuous else _from_level(ordered, codes)
     losses = ((ordered - predicted) ** 2).sum(axis=1)

@@ -70,9 +70,8 @@ def no_checks(settings: CheckSettings, reason: str) -> StudyChecks:
     """Return what is said of a study whose data were not looked at."""
     report = CheckReport(traps=(), groups=None, missed=dict.fromkeys(EXPLAINED, reason))
     summary = _summary(report, settings, rows=0, seconds=0.0)
-    return StudyChecks(
-        findings=(), summary={**summary, "ran": False, "not_looked": [f"leaks and traps in the data ({reason})"]}
-    )
+    what = "everything" if settings.mode == NONE else "leaks and traps in the data"
+    return StudyChecks(findings=(), summary={**summary, "ran": False, "not_looked": [f"{what} ({reason})"]})
 
 
 def check_study(

@@ -104,7 +104,7 @@ def encoding_of(file: TableFile) -> str:
         return UTF8
     with file.open() as source:
         content = source.read()
-    beyond, side_by_side = (sum(map(len, re.findall(form, content))) for form in (rb"[\x80-\xff]", rb"[\x80-\xff]{2,}"))
+    beyond, side_by_side = (sum(map(len, re.findall(form, content))) for form in (rb"[\x80-\xff]", rb"[\x80-\xff]{3,}"))
     if 2 * side_by_side > beyond or re.search(rb"[\x00\x81\x8d\x8f\x90\x9d]", content):
         raise InputError(
             f"{file.name!r} is not UTF-8 text, and not likely Latin-1. Name its encoding, as in --encoding cp1251 or "

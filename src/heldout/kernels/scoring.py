@@ -134,6 +134,8 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
         if method == "predict" and not hasattr(predictor, "predict"):
             raise PredictionError(f"{type(predictor).__name__} has no predict.")
         answers[method] = checked_response(getattr(predictor, method)(X), method, len(rows))
+    if "predict_proba" in answers:
+        _check_columns(answers["predict_proba"], getattr(predictor, "classes_", None))
     for method in (alternatives[0] for alternatives in asked if OPTIONAL in alternatives):
         if method not in answers and hasattr(predictor, method):
             with suppress(Exception):
@@ -144,6 +146,17 @@ def ask_responses(predictor: Any, X: Any, methods: Iterable[tuple[str, ...]], ro
         decision_function=answers.get("decision_function"),
         classes=getattr(predictor, "classes_", None),
     )
+
+
+def _check_columns(proba: Any, classes: Any) -> None:
+    """Raise a PredictionError unless probabilities have a column for each class; several outputs are left alone."""
+    if not isinstance(proba, np.ndarray) or not isinstance(classes, np.ndarray) or classes.ndim != 1:
+        return
+    if proba.shape[1:] != (len(classes),):
+        raise PredictionError(
+            f"predict_proba answered an array of shape {proba.shape} for {len(classes)} classes. It must give a column "
+            "for each class."
+        )
 
 
 def ask_probabilities(predictor: Any, X: Any, rows: Rows) -> Responses:

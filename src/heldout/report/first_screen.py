@@ -131,7 +131,7 @@ def checked_words(summary: Mapping[str, Any]) -> Text:
         return ""
     if not checks["ran"]:
         return "The data were not checked for leaks and traps."
-    found = ", ".join(severity_words(checks["found"]).values())
+    found = ", ".join(severity_words(Counter(one["severity"] for one in summary["findings"])).values())
     head = f"{counted(len(checks['looked']), 'check')} of the data and the set-up: "
     return (head, Span(found, "strong"), ".") if found else f"{head}nothing found."
 

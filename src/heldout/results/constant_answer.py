@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from heldout.base.errors import HeldoutError
 from heldout.base.responses import Responses, cut_rows
 from heldout.base.words import clipped
-from heldout.losses import Loss, row_losses
+from heldout.losses import Loss, mean_loss, row_losses
 from heldout.losses.loss import OwnRows, RangedRows, RowLoss
 from heldout.losses.rows import (
     ErrorRows,
@@ -35,6 +35,7 @@ from heldout.splits.drawn import Splits
 from heldout.task import Task
 
 MOST_COUNTS = 20_000_000  # parts × classes: 160 MB
+MOST_TRIED = 50  # classes that a score is tried on
 MOST_COSTS = 1_000_000  # classes × classes: the cost matrix
 POINTS, ROUNDS = 17, 4  # of the grid search: points of a grid, and how often it is refined
 
@@ -151,7 +152,9 @@ def answer_of_counts(loss: Loss, classes: NDArray[Any], counts: Floats) -> Const
 
 
 def _cheapest(loss: Loss, classes: NDArray[Any], counts: Floats) -> NDArray[np.intp]:
-    """Return the position of each part's commonest class, or of its cheapest class by a user's own loss of labels."""
+    """Return the position of each part's best class: by a user's own loss or a score of labels, else the commonest."""
+    if loss.rows is None and loss.methods == (("predict",),) and len(classes) <= MOST_TRIED:
+        return np.array([_best_by_score(loss, classes, of_part) for of_part in counts], dtype=np.intp)
     if not (isinstance(loss.rows, OwnRows) and loss.rows.response == "predict" and len(classes) ** 2 <= MOST_COSTS):
         return np.asarray(counts.argmax(axis=1))
     costs = np.empty((len(classes), len(classes)))  # answers × true classes
@@ -160,6 +163,20 @@ def _cheapest(loss: Loss, classes: NDArray[Any], counts: Floats) -> NDArray[np.i
         assert found is not None
         costs[place] = found
     return np.asarray((counts @ costs.T).argmin(axis=1))
+
+
+def _best_by_score(loss: Loss, classes: NDArray[Any], counts: Floats) -> int:
+    """Return the position of the class that scores best where every row is answered by it; the commoner one if tied."""
+    best, least = int(counts.argmax()), np.inf
+    for place in np.argsort(-counts, kind="stable").tolist():
+        same = Responses(predict=np.full(len(classes), classes[place]), classes=classes)
+        try:
+            value = mean_loss(loss, classes, same, counts)
+        except (HeldoutError, ValueError, TypeError):  # a score without weights
+            continue
+        if value < least - 1e-12:
+            best, least = place, value
+    return best
 
 
 def _numbers(task: Task, outer: Splits, rows: RowLoss, column: Floats) -> Floats:

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from heldout.audit.check_table import read_columns
 from heldout.base.errors import named_line
 from heldout.base.findings import Finding
+from heldout.base.options import parse_answer
 from heldout.base.words import listed, number
 from heldout.results.study_facts import (
     BOOSTING,
@@ -30,6 +31,7 @@ from heldout.results.study_facts import (
     is_linear,
     last_step,
 )
+from heldout.results.test_set_history import FROM_TEST_LOSSES
 from heldout.risk.comparison.sentences import Verdict
 from heldout.risk.uneven import FALSE_TREND, MATTERS, chance_of_rise, far_level, row_errors
 from heldout.risk.verdict import BETTER
@@ -348,8 +350,12 @@ RULES: Mapping[str, tuple[str, Callable[[Facts], Seen]]] = {
 def look_at(facts: Facts, checks: Mapping[str, Any]) -> tuple[list[Finding], dict[str, Any]]:
     """Apply every rule that is not ignored; return findings, and what was looked for beside what `checks` tells."""
     findings, looked, not_looked = list[Finding](), list(checks["looked"]), list(checks["not_looked"])
+    withheld = parse_answer(facts.question.options.answer).withholds
     for code, (title, rule) in RULES.items():
         if code in facts.question.ignore:
+            continue
+        if withheld and code in FROM_TEST_LOSSES:
+            not_looked.append(f"{title} (the results of single rows are withheld)")
             continue
         try:
             with np.errstate(all="ignore"):

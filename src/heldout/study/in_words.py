@@ -32,7 +32,7 @@ _NAMES = {  # by the name of the catalogue: the words, and the names of classes 
     "lightgbm": ("LightGBM", "LGBM"),
     "xgboost": ("XGBoost", "XGB"),
     "catboost": ("CatBoost", "CatBoost"),
-    "dummy": ("a constant answer", "Dummy"),
+    "dummy": ("dummy learner", "Dummy"),
 }
 _OF_CLASS = {kind: words for words, kinds in _NAMES.values() for kind in kinds.split()}
 _PREPARED = {  # by a part of a class's name: the columns that a step makes
