@@ -26,6 +26,8 @@ from heldout.task.arrays import as_pandas
 
 MOST_ROWS = 2_000  # that tell which columns are worth fits of their own
 MOST_SINGLE = 5  # columns that are fitted alone
+LARGEST = 1e120
+TOO_LARGE = "a number is infinite, or so large that its square is"
 ONE_TEST_SET = "each further learner would look at the one test set again; use compare, or KFold"
 NO_TABLE = "the columns are not those of a table, or there are several targets"
 
@@ -44,6 +46,8 @@ def pose_yardsticks(study: Study, task: Task, *, one_test_set: bool) -> Yardstic
     if all(is_linear(family.estimator) for family in own):
         without[PLAIN_LINEAR] = "the learner is linear itself"
     frame, classes = as_pandas(task.X), 0 if task.classes is None else len(task.classes)
+    if not _is_moderate(frame) or not _is_moderate(pd.DataFrame({"y": task.y})):
+        return Yardsticks(studies=studies, without=dict.fromkeys((BOOSTING, PLAIN_LINEAR, COLUMN), TOO_LARGE))
     known = {PLAIN_LINEAR: "logistic" if task.classification else "ridge", BOOSTING: "boosting"}
     try:
         table = survey_table(frame, classes=classes)
@@ -62,6 +66,12 @@ def pose_yardsticks(study: Study, task: Task, *, one_test_set: bool) -> Yardstic
         posed = _pose(learners, study, task)
         studies["yardsticks"] = posed, replace(task, X=frame, columns=tuple(frame.columns))
     return Yardsticks(studies=studies, without=without)
+
+
+def _is_moderate(frame: pd.DataFrame) -> bool:
+    """Return whether sums of squares of all numbers are finite."""
+    numbers = frame.select_dtypes("number").to_numpy(dtype=np.float64, na_value=np.nan)
+    return not (np.abs(numbers) > LARGEST).any()
 
 
 def _pose(learners: Mapping[str, Any], study: Study, task: Task) -> Study:
