@@ -46,7 +46,8 @@ def test_scores_without_a_value_are_left_out() -> None:
 def test_a_comparison_is_a_table_of_learners(comparison: ho.Comparison) -> None:
     head, _, *rows = comparison.to_markdown().splitlines()
     assert head.startswith("| learner | RMSE | 95 % interval | less the best |")
-    assert len(rows) == 2
+    assert len(rows) == 3  # the learners, and no model
+    assert rows[-1].startswith("| no model ")
     assert rows[1].startswith("| mean | ")
     assert rows[1].endswith(" | worse |")
     frame = comparison.frame()

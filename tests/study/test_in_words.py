@@ -51,7 +51,7 @@ RIDGE = make_pipeline(StandardScaler(), Ridge())
         (KNeighborsClassifier(), "nearest neighbours"),
         (SVC(), "support vector machine"),
         (LinearSVC(), "LinearSVC"),
-        (DummyRegressor(), "a constant answer"),
+        (DummyRegressor(), "dummy learner"),
         (MyFancyRegressor(), "MyFancyRegressor"),
         (RIDGE, "ridge on scaled columns"),
         (make_pipeline(StandardScaler(), PCA(2), Ridge()), "ridge on principal components"),
